@@ -1,0 +1,41 @@
+# Everything the library needs, all of it from Debian packages. Each failure says what to install.
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+find_package(xtensor REQUIRED)
+find_package(xtensor-blas REQUIRED)
+find_package(doctest REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Threads REQUIRED)
+
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h)
+if(NOT RANDOM123_INCLUDE_DIR)
+  message(FATAL_ERROR "Random123/philox.h was not found: install librandom123-dev")
+endif()
+
+# OpenBLAS itself, never whatever libblas.so happens to be: the reference BLAS is 20 times slower.
+find_package(OpenBLAS CONFIG QUIET)
+if(NOT OpenBLAS_LIBRARIES OR NOT OpenBLAS_INCLUDE_DIRS)
+  message(FATAL_ERROR "OpenBLAS was not found (the reference BLAS is 20 times slower and not accepted): install libopenblas-dev")
+endif()
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES ${OpenBLAS_INCLUDE_DIRS})
+set(CMAKE_REQUIRED_LIBRARIES ${OpenBLAS_LIBRARIES})
+check_cxx_source_compiles("
+  #include <cblas.h>
+  int main() {
+    float a = 1, c = 0;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 1, 1, 1, 1, &a, 1, &a, 1, 0, &c, 1);
+    openblas_set_num_threads(1);
+    return c != 1;
+  }" XTAPE_HAS_OPENBLAS_CBLAS)
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT XTAPE_HAS_OPENBLAS_CBLAS)
+  message(FATAL_ERROR "${OpenBLAS_LIBRARIES} has no CBLAS interface, or is not OpenBLAS: install libopenblas-dev")
+endif()

@@ -1,0 +1,75 @@
+# The library: xtape_base (nothing that depends on the scalar), and the flavours xtape_f32 and xtape_f64.
+
+# All includes read <xtape/room/file.hpp>: an include folder that maps to the rooms.
+set(XTAPE_INCLUDE ${PROJECT_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${XTAPE_INCLUDE}/xtape)
+foreach(room core nn optim models data inspect train)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${room})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${room} ${XTAPE_INCLUDE}/xtape/${room} SYMBOLIC)
+  endif()
+endforeach()
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/xtape.hpp ${XTAPE_INCLUDE}/xtape/xtape.hpp SYMBOLIC)
+
+add_library(xtape_options INTERFACE)
+target_compile_options(xtape_options INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${XTAPE_WERROR}>:-Werror>)
+if(XTAPE_SANITIZE)
+  target_compile_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE})
+endif()
+
+# What does not depend on the scalar.
+set(XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/kernels/threads.cpp)
+file(GLOB XTAPE_BASE_ROOM_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
+     ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp)
+list(APPEND XTAPE_BASE_SOURCES ${XTAPE_BASE_ROOM_SOURCES})
+
+# What does: every other source of the rooms. Kernel files *_level.cpp are compiled once per instruction set.
+file(GLOB XTAPE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+     ${PROJECT_SOURCE_DIR}/core/*.cpp ${PROJECT_SOURCE_DIR}/core/ops/*.cpp ${PROJECT_SOURCE_DIR}/core/kernels/*.cpp
+     ${PROJECT_SOURCE_DIR}/core/kernels/levels/levels.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp ${PROJECT_SOURCE_DIR}/optim/*.cpp
+     ${PROJECT_SOURCE_DIR}/models/*.cpp ${PROJECT_SOURCE_DIR}/inspect/*.cpp ${PROJECT_SOURCE_DIR}/train/*.cpp)
+list(REMOVE_ITEM XTAPE_SOURCES ${XTAPE_BASE_SOURCES})
+file(GLOB XTAPE_LEVEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/kernels/levels/*_level.cpp)
+
+set(XTAPE_LEVELS plain)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  list(APPEND XTAPE_LEVELS v3 v4)
+endif()
+set(XTAPE_LEVEL_OPTIONS_plain "")
+set(XTAPE_LEVEL_OPTIONS_v3 -march=x86-64-v3)
+set(XTAPE_LEVEL_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+
+add_library(xtape_base STATIC ${XTAPE_BASE_SOURCES})
+target_include_directories(xtape_base PUBLIC ${XTAPE_INCLUDE})
+target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
+target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
+                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog)
+
+# add_flavour(f32 [definition...]): libxtape_f32 with all levels of its kernels.
+function(xtape_add_flavour flavour)
+  set(objects "")
+  foreach(level ${XTAPE_LEVELS})
+    set(name xtape_${flavour}_kernels_${level})
+    add_library(${name} OBJECT ${XTAPE_LEVEL_SOURCES})
+    target_include_directories(${name} PRIVATE ${XTAPE_INCLUDE})
+    target_compile_definitions(${name} PRIVATE ${ARGN} XTAPE_LEVEL=${level} XTAPE_LEVEL_NAME="${level}")
+    # The last two let loops with libm-like arithmetic become vector code; they change no result.
+    target_compile_options(${name} PRIVATE -O3 ${XTAPE_LEVEL_OPTIONS_${level}} -fno-math-errno -fno-trapping-math -Wno-psabi)
+    target_link_libraries(${name} PRIVATE xtape_options)
+    list(APPEND objects $<TARGET_OBJECTS:${name}>)
+  endforeach()
+  add_library(xtape_${flavour} STATIC ${XTAPE_SOURCES} ${objects})
+  target_compile_definitions(xtape_${flavour} PUBLIC ${ARGN})
+  if(XTAPE_LEVELS MATCHES v4)
+    target_compile_definitions(xtape_${flavour} PRIVATE XTAPE_X86_LEVELS)
+  endif()
+  target_link_libraries(xtape_${flavour} PUBLIC xtape_base
+                        PRIVATE xtape_options xtensor-blas nlohmann_json::nlohmann_json spdlog::spdlog ${OpenBLAS_LIBRARIES})
+  target_include_directories(xtape_${flavour} SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
+endfunction()
+
+xtape_add_flavour(f32)
+xtape_add_flavour(f64 XTAPE_DOUBLE)
+add_library(xtape::f32 ALIAS xtape_f32)
+add_library(xtape::f64 ALIAS xtape_f64)

@@ -1,0 +1,26 @@
+// The scalar type and the namespace that carries it.
+#pragma once
+
+#include <cstdint>
+
+// A namespace name cannot come from a function: the library is compiled once with float and once with double, and the
+// inline namespace makes linking the two flavours together an error instead of a surprise.
+#ifdef XTAPE_DOUBLE
+#define XTAPE_FLAVOUR f64
+#else
+#define XTAPE_FLAVOUR f32
+#endif
+
+namespace xtape {
+
+using index_t = std::int64_t;
+
+inline namespace XTAPE_FLAVOUR {
+#ifdef XTAPE_DOUBLE
+using real = double;
+#else
+using real = float;
+#endif
+}  // namespace XTAPE_FLAVOUR
+
+}  // namespace xtape

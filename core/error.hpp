@@ -1,0 +1,74 @@
+// Typed exceptions. Every message reads "[op] what is wrong; got shapes (2,3) and (4,5)".
+#pragma once
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace xtape {
+
+/// Base of everything this library throws on purpose. `op` names the function, layer or file format that refused.
+class Error : public std::runtime_error {
+ public:
+  Error(std::string_view op, std::string_view what);
+};
+
+/// Operand shapes do not fit together, an axis does not exist, or a shape is too large to hold.
+class ShapeError : public Error {
+  using Error::Error;
+};
+
+/// An index (token, class, row, axis position) lies outside its range.
+class IndexError : public Error {
+  using Error::Error;
+};
+
+/// An option or argument has a value outside its domain (a dropout probability of 1.5, zero heads).
+class ValueError : public Error {
+  using Error::Error;
+};
+
+/// A tape is used against its rules: a second backward, a tensor of a finished tape, a changed parameter.
+class TapeError : public Error {
+  using Error::Error;
+};
+
+/// Gradients are read or used after a backward pass failed half-way; `zero_grad()` makes them usable again.
+class GradientError : public Error {
+  using Error::Error;
+};
+
+/// A parameter or buffer name is unknown, taken twice, or malformed.
+class NameError : public Error {
+  using Error::Error;
+};
+
+/// A file or directory cannot be read, written, or is not what it claims to be.
+class FileError : public Error {
+  using Error::Error;
+};
+
+/// The request is understood and deliberately not offered (for example second-order gradients).
+class UnsupportedError : public Error {
+  using Error::Error;
+};
+
+/// "(2,3)", "()" for a scalar, of any shape-like container.
+template <class ShapeLike>
+std::string shape_text(const ShapeLike& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? "," : "") + std::to_string(shape[i]);
+  return out + ")";
+}
+
+/// Throws ShapeError "[op] what; got shape (2,3)" or "...; got shapes (2,3) and (4,5)".
+template <class ShapeLike>
+[[noreturn]] void fail_shapes(std::string_view op, std::string what, std::initializer_list<ShapeLike> shapes) {
+  what += shapes.size() == 1 ? "; got shape " : "; got shapes ";
+  std::size_t i = 0;
+  for (const ShapeLike& shape : shapes) what += (i++ ? " and " : "") + shape_text(shape);
+  throw ShapeError(op, what);
+}
+
+}  // namespace xtape

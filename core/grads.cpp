@@ -1,0 +1,87 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/grads.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/tape.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+bool Grads::needs(std::size_t input) const {
+  return tape_.nodes_[node_].inputs[input] != Tape::kUntracked;
+}
+
+Destination Grads::buffer(std::size_t input) {
+  return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]);
+}
+
+void Grads::add(std::size_t input, const Array& term, real scale) {
+  if (!needs(input)) return;
+  const Tape::Node& self = tape_.nodes_[node_];
+  const Shape shape = tape_.nodes_[self.inputs[input]].shape;
+  if (!same_shape(term.shape(), shape)) return add(input, sum_to_shape(self.op, term, shape), scale);
+  const Destination to = buffer(input);
+  kernels::scaled(term.data(), scale, to.data, to.accumulate, static_cast<index_t>(term.size()));
+}
+
+void Grads::pass(std::size_t input) {
+  if (!needs(input)) return;
+  Tape::Node& self = tape_.nodes_[node_];
+  Tape::Node& node = tape_.nodes_[self.inputs[input]];
+  const auto count = static_cast<index_t>(upstream_.array().size());
+  if (count != element_count(node.shape))
+    fail_shapes<Shape>(self.op, "a gradient has the wrong number of elements",
+                       {node.shape, upstream_.array().shape()});
+  const bool reshapes = !same_shape(upstream_.array().shape(), node.shape);
+  if (!node.parameter && !node.grad && (!reshapes || upstream_.unique())) {
+    if (reshapes) upstream_.edit().reshape(node.shape);
+    node.grad = upstream_;
+    return;
+  }
+  const Destination to = buffer(input);
+  kernels::scaled(upstream_.array().data(), 1, to.data, to.accumulate, count);
+}
+
+namespace {
+
+/// Sums x over axis `axis`, keeping it with extent 1.
+Array sum_over(const Array& x, std::size_t axis) {
+  index_t outer = 1, inner = 1;
+  Shape shape = x.shape();
+  for (std::size_t i = 0; i < axis; ++i) outer *= static_cast<index_t>(shape[i]);
+  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= static_cast<index_t>(shape[i]);
+  const auto count = static_cast<index_t>(shape[axis]);
+  shape[axis] = 1;
+  Array out(shape);
+  kernels::sum_axis(x.data(), outer, count, inner, 1, out.data(), false);
+  return out;
+}
+
+}  // namespace
+
+Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
+  const std::size_t rank = term.dimension();
+  const std::size_t lead = rank - shape.size();
+  bool fits = shape.size() <= rank;
+  for (std::size_t i = 0; fits && i < shape.size(); ++i)
+    fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
+  if (!fits) fail_shapes<Shape>(op, "a gradient does not fit its operand", {shape, term.shape()});
+  Array out = term;
+  // Leading axes first and together: one pass of column sums.
+  std::size_t joined = 0;
+  while (joined < rank && (joined < lead || (shape[joined - lead] == 1 && term.shape()[joined] != 1))) ++joined;
+  if (joined > 0) {
+    Shape kept = term.shape();
+    index_t outer = 1, inner = 1;
+    for (std::size_t i = 0; i < rank; ++i) (i < joined ? outer : inner) *= static_cast<index_t>(kept[i]);
+    for (std::size_t i = 0; i < joined; ++i) kept[i] = 1;
+    Array reduced(kept);
+    kernels::sum_axis(term.data(), 1, outer, inner, 1, reduced.data(), false);
+    out = std::move(reduced);
+  }
+  for (std::size_t i = joined; i < rank; ++i)
+    if (shape[i - lead] == 1 && out.shape()[i] != 1) out = sum_over(out, i);
+  out.reshape(shape);
+  return out;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,66 @@
+// Kernels that are compiled once per instruction set. Each level fills one table; the best one that the processor can
+// run is chosen at the first call.
+//
+// The files *_level.cpp are compiled for every level into the namespace XTAPE_LEVEL. They define no symbol that the
+// linker could share with other files (no standard-library templates, nothing inline outside an unnamed namespace):
+// a copy compiled for a newer processor must never be the one that everybody calls.
+#pragma once
+
+#include <xtape/core/kernels/elementwise.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels {
+
+struct ElementwiseTable {
+  void (*unary)(Unary, const real* x, real* y, index_t n);
+  void (*unary_with_slope)(Unary, const real* x, real* y, real* slope, index_t n);
+  void (*unary_backward)(Unary, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*binary)(Binary, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
+  void (*affine)(const real* x, real scale, real shift, real* y, index_t n);
+  void (*scaled)(const real* x, real scale, real* y, bool accumulate, index_t n);
+  void (*product)(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
+  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
+};
+
+struct ReduceTable {
+  double (*sum)(const real* x, index_t n);
+  double (*sum_of_squares)(const real* x, index_t n);
+  void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
+};
+
+struct SoftmaxTable {
+  real (*max)(const real* x, index_t n);
+  real (*softmax)(const real* x, real* y, index_t n);          // returns log(sum(exp(x)))
+  void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  real (*log_sum_exp)(const real* x, index_t n);
+  void (*exp_shifted)(const real* x, real shift, real scale, real* y, bool accumulate, index_t n);
+};
+
+struct NormTable {
+  void (*layer_norm)(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
+                     index_t width);
+  void (*layer_norm_backward)(const real* x, const real* gain, double mean, real inverse, const real* dy, real* dx,
+                              bool accumulate, index_t width);
+  void (*layer_norm_gain)(const real* x, const double* mean, const real* inverse, const real* dy, index_t rows,
+                          index_t width, real* dgain, real* dbias);
+};
+
+/// One pass over a parameter; see kernels/optimize.hpp for the meaning.
+struct AdamNumbers;
+struct OptimizeTable {
+  void (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
+};
+
+struct Level {
+  const char* name;
+  const ElementwiseTable& elementwise;
+  const ReduceTable& reduce;
+  const SoftmaxTable& softmax;
+  const NormTable& norm;
+  const OptimizeTable& optimize;
+};
+
+/// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).
+const Level& level();
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels

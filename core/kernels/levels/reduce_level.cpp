@@ -1,0 +1,45 @@
+#include <xtape/core/kernels/levels/levels.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
+namespace {
+
+#include <xtape/core/kernels/levels/lanes.hpp>
+
+double sum(const real* x, index_t n) {
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+}
+
+/// In double throughout: squares of floats overflow or vanish in float.
+double sum_of_squares(const real* x, index_t n) {
+  constexpr index_t width = 8;
+  DoubleLanes a = {}, b = {};
+  index_t i = 0;
+  for (; i + 2 * width <= n; i += 2 * width) {
+    DoubleLanes p, q;
+    for (index_t j = 0; j < width; ++j) p[j] = static_cast<double>(x[i + j]);
+    for (index_t j = 0; j < width; ++j) q[j] = static_cast<double>(x[i + width + j]);
+    a += p * p;
+    b += q * q;
+  }
+  a += b;
+  double total = 0;
+  for (index_t j = 0; j < width; ++j) total += a[j];
+  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return total;
+}
+
+void column_sums(const real* x, index_t rows, index_t columns, index_t stride, real* out) {
+  for (index_t c = 0; c < columns; ++c) out[c] = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * stride;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) out[c] += row[c];
+  }
+}
+
+}  // namespace
+
+extern const ReduceTable reduce;
+const ReduceTable reduce = {sum, sum_of_squares, column_sums};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -1,0 +1,94 @@
+#include <xtape/core/kernels/levels/levels.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
+namespace {
+
+#include <xtape/core/kernels/levels/lanes.hpp>
+#include <xtape/core/kernels/levels/math.hpp>
+
+constexpr real kMinusInfinity = -__builtin_inf();
+
+/// Largest element; minus infinity for n = 0 and for a row of minus infinities. Skips NaN.
+real max(const real* x, index_t n) {
+  Lanes best = kMinusInfinity - Lanes{};
+  index_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Lanes v = load(x + i);
+    best = v > best ? v : best;
+  }
+  real out = kMinusInfinity;
+  for (index_t j = 0; j < kLanes; ++j) out = best[j] > out ? best[j] : out;
+  for (; i < n; ++i) out = x[i] > out ? x[i] : out;
+  return out;
+}
+
+/// A row of minus infinities has no largest finite element to subtract.
+real safe_shift(real largest) { return largest == kMinusInfinity ? 0 : largest; }
+
+double sum(const real* x, index_t n) {
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+}
+
+double dot(const real* x, const real* y, index_t n) {
+  return sum_of(n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
+}
+
+/// y = exp(x - max) / sum; a row of minus infinities gives zeros. Returns log(sum(exp(x))).
+real softmax(const real* x, real* y, index_t n) {
+  const real shift = safe_shift(max(x, n));
+#pragma GCC ivdep
+  for (index_t i = 0; i < n; ++i) y[i] = exponential(x[i] - shift);
+  const double total = sum(y, n);
+  const real scale = static_cast<real>(total == 0 ? 0 : 1 / total);
+  for (index_t i = 0; i < n; ++i) y[i] *= scale;
+  return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
+}
+
+real log_sum_exp(const real* x, index_t n) {
+  const real shift = safe_shift(max(x, n));
+  constexpr index_t piece = 512;
+  real e[piece];
+  double total = 0;
+  for (index_t begin = 0; begin < n; begin += piece) {
+    const index_t count = n - begin < piece ? n - begin : piece;
+#pragma GCC ivdep
+    for (index_t i = 0; i < count; ++i) e[i] = exponential(x[begin + i] - shift);
+    total += sum(e, count);
+  }
+  return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
+}
+
+template <class Term>
+void store(real* y, bool accumulate, index_t n, Term term) {
+  if (accumulate) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] += term(i);
+  } else {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] = term(i);
+  }
+}
+
+/// dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T.
+void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
+  const real mean = static_cast<real>(dot(y, dy, n));
+  store(dx, accumulate, n, [=](index_t i) { return y[i] * (dy[i] - mean); });
+}
+
+/// y = log softmax: dx = dy - exp(y) sum(dy).
+void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
+  const real total = static_cast<real>(sum(dy, n));
+  store(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
+}
+
+void exp_shifted(const real* x, real shift, real scale, real* y, bool accumulate, index_t n) {
+  const real s = safe_shift(shift);
+  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s); });
+}
+
+}  // namespace
+
+extern const SoftmaxTable softmax_table;
+const SoftmaxTable softmax_table = {max, softmax, softmax_backward, log_softmax_backward, log_sum_exp, exp_shifted};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

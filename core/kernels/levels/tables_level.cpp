@@ -1,0 +1,14 @@
+#include <xtape/core/kernels/levels/levels.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
+
+extern const ElementwiseTable elementwise;
+extern const ReduceTable reduce;
+extern const SoftmaxTable softmax_table;
+extern const NormTable norm;
+extern const OptimizeTable optimize;
+
+extern const Level level;
+const Level level = {XTAPE_LEVEL_NAME, elementwise, reduce, softmax_table, norm, optimize};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

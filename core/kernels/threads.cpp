@@ -1,0 +1,160 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/threads.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace xtape {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kSpins = 4000;  // about 40 us: longer than the gap between two kernels, shorter than a time slice
+
+int default_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const long wanted = std::strtol(text, nullptr, 10);
+    if (wanted >= 1) return static_cast<int>(std::min<long>(wanted, kMaxThreads));
+  }
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, static_cast<unsigned>(kMaxThreads)));
+}
+
+std::atomic<int>& wanted_threads() {
+  static std::atomic<int> count{default_threads()};
+  return count;
+}
+
+thread_local bool inside_task = false;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Workers sleep on `epoch`; a job is published by raising it, and is over when every worker of the job has left.
+class Pool {
+ public:
+  explicit Pool(int helpers) : process_(::getpid()) {
+    for (int i = 0; i < helpers; ++i) helpers_.emplace_back([this] { work(); });
+  }
+
+  ~Pool() {
+    stop_ = true;
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+  }
+
+  int helpers() const { return static_cast<int>(helpers_.size()); }
+  bool forked() const { return process_ != ::getpid(); }
+
+  void run(index_t tasks, TaskFunction function, const void* context) {
+    function_ = function;
+    context_ = context;
+    tasks_ = tasks;
+    next_.store(0, std::memory_order_relaxed);
+    busy_.store(helpers(), std::memory_order_relaxed);
+    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.notify_all();
+    drain();
+    for (int spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) {
+      if (spins < kSpins) {
+        relax();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+ private:
+  void drain() {
+    inside_task = true;
+    for (index_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;) function_(context_, task);
+    inside_task = false;
+  }
+
+  void work() {
+    std::uint64_t seen = 0;
+    while (true) {
+      std::uint64_t now = epoch_.load(std::memory_order_acquire);
+      for (int spins = 0; now == seen && spins < kSpins; ++spins) {
+        relax();
+        now = epoch_.load(std::memory_order_acquire);
+      }
+      if (now == seen) {
+        epoch_.wait(seen, std::memory_order_acquire);
+        continue;
+      }
+      seen = now;
+      if (stop_) return;
+      drain();
+      busy_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  pid_t process_;
+  std::vector<std::thread> helpers_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<index_t> next_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<bool> stop_{false};
+  TaskFunction function_ = nullptr;
+  const void* context_ = nullptr;
+  index_t tasks_ = 0;
+};
+
+struct PoolSlot {
+  std::mutex mutex;
+  Pool* pool = nullptr;
+
+  /// The pool with the wanted number of helpers. In a forked child the parent's threads do not exist: its pool object
+  /// is left alone and a new one made. The mutex is held.
+  Pool& get(int helpers) {
+    if (pool && pool->forked()) pool = nullptr;
+    if (pool && pool->helpers() != helpers) {
+      delete pool;
+      pool = nullptr;
+    }
+    if (!pool) pool = new Pool(helpers);
+    return *pool;
+  }
+
+  ~PoolSlot() {
+    if (pool && !pool->forked()) delete pool;
+  }
+};
+
+PoolSlot& slot() {
+  static PoolSlot instance;
+  return instance;
+}
+
+}  // namespace
+
+int threads() { return wanted_threads().load(std::memory_order_relaxed); }
+
+void set_threads(int count) {
+  if (count < 1 || count > kMaxThreads)
+    throw ValueError("set_threads", "the number of threads must be 1 to 1024, not " + std::to_string(count));
+  wanted_threads().store(count, std::memory_order_relaxed);
+}
+
+void run_tasks(index_t tasks, TaskFunction function, const void* context) noexcept {
+  if (tasks > 1 && threads() > 1 && !inside_task) {
+    const std::unique_lock lock(slot().mutex, std::try_to_lock);
+    if (lock.owns_lock()) {
+      slot().get(threads() - 1).run(tasks, function, context);
+      return;
+    }
+  }
+  for (index_t task = 0; task < tasks; ++task) function(context, task);
+}
+
+}  // namespace xtape

@@ -1,0 +1,14 @@
+// Every op.
+#pragma once
+
+#include <xtape/core/ops/activation.hpp>
+#include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/gather.hpp>
+#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/loss.hpp>
+#include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/reduce.hpp>
+#include <xtape/core/ops/shape.hpp>
+#include <xtape/core/ops/softmax.hpp>

@@ -1,0 +1,231 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/attention.hpp>
+#include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/random.hpp>
+
+#include <cmath>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+using kernels::AttentionProblem;
+using kernels::HeadsIn;
+using kernels::HeadsOut;
+
+void attention_bits(const void* context, index_t row, std::uint32_t* words, index_t count) {
+  const auto& key = *static_cast<const MaskKey*>(context);
+  random_bits(key.seed, substream(substream(key.stream, key.call), static_cast<std::uint64_t>(row)), 0,
+              {words, static_cast<std::size_t>(count)});
+}
+
+/// Sizes, scale and masks; the operands' pointers are set by `bind` at each use.
+struct Plan {
+  AttentionProblem problem = {};
+  Mask padding, hidden;
+  MaskKey key;
+
+  /// The problem with pointers into this plan, whatever it was moved to.
+  AttentionProblem bound(HeadsIn q, HeadsIn k, HeadsIn v) const {
+    AttentionProblem p = problem;
+    p.padding = padding.dimension() ? padding.data() : nullptr;
+    p.hidden = hidden.dimension() ? hidden.data() : nullptr;
+    p.bits = attention_bits;
+    p.bits_context = &key;
+    p.q = q;
+    p.k = k;
+    p.v = v;
+    return p;
+  }
+};
+
+Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOptions& o) {
+  check_probability(op, o.dropout);
+  if (!(o.scale >= 0) || std::isinf(o.scale))
+    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(o.scale));
+  Plan plan;
+  AttentionProblem& p = plan.problem = sizes;
+  const auto extent = [](index_t x) { return static_cast<std::size_t>(x); };
+  p.scale = static_cast<real>(o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, p.width))));
+  p.causal = o.causal;
+  p.drop_below = static_cast<std::uint64_t>(o.dropout * 0x1p32);
+  p.keep_scale = o.dropout == 1 ? 0 : static_cast<real>(1 / (1 - o.dropout));
+  if (o.key_padding.dimension() > 0) {
+    const Shape wanted = {extent(p.batches), extent(p.keys)};
+    if (!same_shape(o.key_padding.shape(), wanted))
+      fail_shapes<Shape>(op, "key_padding must be [B, S]", {wanted, o.key_padding.shape()});
+    plan.padding = o.key_padding;
+  }
+  if (o.mask.dimension() > 0) {
+    const Shape flat = {extent(p.queries), extent(p.keys)}, full = {extent(p.batches), flat[0], flat[1]};
+    if (!same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
+      fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
+    plan.hidden = o.mask;
+    p.hidden_batch = o.mask.dimension() == 3 ? p.queries * p.keys : 0;
+  }
+  plan.key = o.dropout_key;
+  return plan;
+}
+
+/// Rows of a contiguous [B, H, T, D] array.
+template <class Pointer>
+kernels::HeadRows<Pointer> by_heads(Pointer data, index_t heads, index_t rows, index_t width) {
+  return {data, heads * rows * width, rows * width, width};
+}
+
+/// Rows of head-wide columns from `column` on in a [B, T, columns] array.
+template <class Pointer>
+kernels::HeadRows<Pointer> in_columns(Pointer data, index_t rows, index_t columns, index_t column, index_t width) {
+  return {data + column, rows * columns, width, columns};
+}
+
+/// The problem over separate [B, H, T, D] operands.
+AttentionProblem over_heads(const Plan& plan, const Tensor& q, const Tensor& k, const Tensor& v) {
+  const AttentionProblem& p = plan.problem;
+  return plan.bound(by_heads(q.data(), p.heads, p.queries, p.width), by_heads(k.data(), p.key_heads, p.keys, p.width),
+                    by_heads(v.data(), p.key_heads, p.keys, p.value_width));
+}
+
+/// Rows of q (which = 0), k (1) or v (2) in a packed [B, T, 3C] array.
+template <class Pointer>
+kernels::HeadRows<Pointer> packed_part(Pointer data, const AttentionProblem& p, index_t which) {
+  const index_t width = p.heads * p.width;
+  return in_columns(data, p.queries, 3 * width, which * width, p.width);
+}
+
+/// The problem over packed projections.
+AttentionProblem over_packed(const Plan& plan, const Tensor& qkv) {
+  const AttentionProblem& p = plan.problem;
+  return plan.bound(packed_part(qkv.data(), p, 0), packed_part(qkv.data(), p, 1), packed_part(qkv.data(), p, 2));
+}
+
+Shape shape4(index_t a, index_t b, index_t c, index_t d) {
+  return {static_cast<std::size_t>(a), static_cast<std::size_t>(b), static_cast<std::size_t>(c),
+          static_cast<std::size_t>(d)};
+}
+
+Array log_sums_for(const AttentionProblem& p) { return Array(shape4(p.batches, p.heads, p.queries, 1)); }
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  constexpr const char* op = "scaled_dot_product_attention";
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
+    fail_shapes<Shape>(op, "q, k and v must be [B, H, T, D]", {q.shape(), k.shape(), v.shape()});
+  AttentionProblem sizes = {};
+  sizes.batches = q.extent(0);
+  sizes.heads = q.extent(1);
+  sizes.key_heads = k.extent(1);
+  sizes.queries = q.extent(2);
+  sizes.keys = k.extent(2);
+  sizes.width = q.extent(3);
+  sizes.value_width = v.extent(3);
+  if (k.extent(0) != sizes.batches || v.extent(0) != sizes.batches || v.extent(1) != sizes.key_heads ||
+      v.extent(2) != sizes.keys || k.extent(3) != sizes.width)
+    fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
+  if (sizes.key_heads == 0 || sizes.heads % sizes.key_heads != 0)
+    fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
+  const Plan plan = make_plan(op, sizes, options);
+  Array out(shape4(sizes.batches, sizes.heads, sizes.queries, sizes.value_width));
+  Array log_sums = log_sums_for(sizes);
+  kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
+                     log_sums.data());
+  const Tensor y(std::move(out));
+  return Tape::record(op, {q, k, v}, y,
+                      [plan, q = q.detach(), k = k.detach(), v = v.detach(), y,
+                       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
+                        const AttentionProblem p = over_heads(plan, q, k, v);
+                        const auto to = [&](std::size_t input) {
+                          return g.needs(input) ? g.buffer(input) : Destination{nullptr, false};
+                        };
+                        const Destination dq = to(0), dk = to(1), dv = to(2);
+                        kernels::attention_backward(
+                            p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
+                            by_heads(dy.data(), p.heads, p.queries, p.value_width),
+                            {by_heads(dq.data, p.heads, p.queries, p.width),
+                             by_heads(dk.data, p.key_heads, p.keys, p.width),
+                             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.accumulate, dk.accumulate,
+                             dv.accumulate});
+                      });
+}
+
+Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
+  constexpr const char* op = "self_attention";
+  if (heads < 1) throw ValueError(op, "the number of heads must be at least 1, not " + std::to_string(heads));
+  if (qkv.rank() != 3 || qkv.extent(2) % (3 * heads) != 0)
+    fail_shapes<Shape>(op, "qkv must be [B, T, 3C] with C a multiple of the " + std::to_string(heads) + " heads",
+                       {qkv.shape()});
+  AttentionProblem sizes = {};
+  sizes.batches = qkv.extent(0);
+  sizes.heads = sizes.key_heads = heads;
+  sizes.queries = sizes.keys = qkv.extent(1);
+  const index_t width = qkv.extent(2) / 3;
+  sizes.width = sizes.value_width = width / heads;
+  const Plan plan = make_plan(op, sizes, options);
+  Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
+  Array log_sums = log_sums_for(sizes);
+  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width), log_sums.data());
+  const Tensor y(std::move(out));
+  return Tape::record(op, {qkv}, y,
+                      [plan, width, qkv = qkv.detach(), y,
+                       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
+                        const AttentionProblem p = over_packed(plan, qkv);
+                        const Destination to = g.buffer(0);
+                        kernels::attention_backward(
+                            p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
+                            in_columns(dy.data(), p.queries, width, 0, p.width),
+                            {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
+                             to.accumulate, to.accumulate, to.accumulate});
+                      });
+}
+
+Mask padding_mask(const IndexArray& lengths, index_t keys) {
+  if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
+  Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    const index_t length = lengths.data()[b];
+    if (length < 0 || length > keys)
+      throw IndexError("padding_mask", "length " + std::to_string(length) + " is outside 0.." + std::to_string(keys));
+    for (index_t s = 0; s < keys; ++s) out.data()[static_cast<index_t>(b) * keys + s] = s >= length;
+  }
+  return out;
+}
+
+Mask causal_mask(index_t queries, index_t keys) {
+  Mask out(Shape{static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
+  for (index_t t = 0; t < queries; ++t)
+    for (index_t s = 0; s < keys; ++s) out.data()[t * keys + s] = s > t + keys - queries;
+  return out;
+}
+
+GradCases attention_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array q = sample({2, 4, 3, 2}, 101), k = sample({2, 2, 5, 2}, 102), v = sample({2, 2, 5, 3}, 103);
+  const Array same = sample({2, 2, 3, 3}, 104), qkv = sample({2, 3, 12}, 105);
+  const AttentionOptions padded = {.key_padding = padding_mask({4, 2}, 5)};
+  const AttentionOptions both = {.causal = true, .key_padding = padding_mask({4, 2}, 5), .scale = 0.7};
+  const AttentionOptions dropped = {.causal = true, .dropout = 0.4, .dropout_key = {1, 2, 3}};
+  Mask empty_row = causal_mask(3, 5);
+  for (std::size_t s = 0; s < 5; ++s) empty_row(1, s) = true;
+  const AttentionOptions masked = {.mask = empty_row};
+  GradCases cases;
+  const auto sdpa = [&](const char* title, const AttentionOptions& o) {
+    cases.push_back({"scaled_dot_product_attention", title, {q, k, v},
+                     [o](Args x) { return scaled_dot_product_attention(x[0], x[1], x[2], o); }});
+  };
+  sdpa("grouped heads", {});
+  sdpa("causal, more keys than queries", {.causal = true});
+  sdpa("key padding", padded);
+  sdpa("causal and padding and scale", both);
+  sdpa("mask with an empty row", masked);
+  sdpa("dropout", dropped);
+  cases.push_back({"scaled_dot_product_attention", "square, for one operand three times", {same, same, same},
+                   [](Args x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }});
+  cases.push_back({"self_attention", "causal", {qkv}, [](Args x) { return self_attention(x[0], 2, {.causal = true}); }});
+  cases.push_back({"self_attention", "dropout", {qkv}, [dropped](Args x) { return self_attention(x[0], 2, dropped); }});
+  return cases;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,57 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/random.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+void check_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1))
+    throw ValueError(op, "the dropout probability must be from 0 to 1, not " + std::to_string(p));
+}
+
+namespace {
+
+using Kept = std::vector<std::uint8_t, PoolAllocator<std::uint8_t>>;
+
+/// Element i is kept if the ith 32-bit word of the key's stream is at least p 2^32.
+Kept draw(index_t count, double p, const MaskKey& key) {
+  constexpr index_t piece = 1024;
+  const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);
+  const std::uint64_t stream = substream(key.stream, key.call);
+  Kept kept(static_cast<std::size_t>(count));
+  std::uint32_t words[piece];
+  for (index_t begin = 0; begin < count; begin += piece) {
+    const index_t n = std::min(piece, count - begin);
+    random_bits(key.seed, stream, static_cast<std::uint64_t>(begin / 4), {words, static_cast<std::size_t>(n)});
+    for (index_t i = 0; i < n; ++i) kept[static_cast<std::size_t>(begin + i)] = words[i] >= threshold;
+  }
+  return kept;
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& x, double p, const MaskKey& key) {
+  check_probability("dropout", p);
+  if (p == 0) return x;
+  const real scale = p == 1 ? 0 : static_cast<real>(1 / (1 - p));
+  Kept kept = draw(x.size(), p, key);
+  Array y(x.shape());
+  kernels::select_scaled(x.data(), kept.data(), scale, y.data(), false, count_of(y));
+  return Tape::record("dropout", {x}, Tensor(std::move(y)), [kept = std::move(kept), scale](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    kernels::select_scaled(dy.data(), kept.data(), scale, dx.data, dx.accumulate, count_of(dy));
+  });
+}
+
+GradCases dropout_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array x = sample({4, 5}, 81);
+  return {
+      {"dropout", "a third dropped", {x}, [](Args a) { return dropout(a[0], 1.0 / 3, {1, 2, 3}); }},
+      {"dropout", "all dropped", {x}, [](Args a) { return dropout(a[0], 1, {1, 2, 3}); }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,64 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/ops/elementwise.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
+  index_t step = 1;
+  for (std::size_t i = 0; i < rank; ++i) strides[i] = 0;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[rank - shape.size() + i] = shape[i] == 1 ? 0 : step;
+    step *= static_cast<index_t>(shape[i]);
+  }
+}
+
+Array broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b) {
+  if (same_shape(a.shape(), b.shape())) {
+    Array y(a.shape());
+    kernels::binary(f, a.data(), 1, b.data(), 1, y.data(), count_of(y));
+    return y;
+  }
+  const Shape shape = broadcast_shape(op, a.shape(), b.shape());
+  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a.shape(), b.shape()});
+  Array y(shape);
+  if (y.size() == 0) return y;
+  if (a.size() == 1 || b.size() == 1) {
+    kernels::binary(f, a.data(), a.size() != 1, b.data(), b.size() != 1, y.data(), count_of(y));
+    return y;
+  }
+  kernels::Walk walk;
+  walk.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) walk.extent[i] = static_cast<index_t>(shape[i]);
+  broadcast_strides(a.shape(), shape.size(), walk.stride);
+  broadcast_strides(b.shape(), shape.size(), walk.stride_b);
+  kernels::binary_strided(f, walk, a.data(), b.data(), y.data());
+  return y;
+}
+
+Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x) {
+  Array out(x.shape());
+  kernels::unary(f, x.data(), out.data(), count_of(out));
+  const Tensor y(std::move(out));
+  const Tensor kept = slope_reads_x ? x.detach() : y;
+  return Tape::record(op, {x}, y, [f, kept](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.accumulate, count_of(dy));
+  });
+}
+
+Tensor unary_op_with_slope(const char* op, kernels::Unary f, const Tensor& x) {
+  Array y(x.shape());
+  if (!Tape::tracks({x})) {
+    kernels::unary(f, x.data(), y.data(), count_of(y));
+    return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
+  }
+  Array slope(x.shape());
+  kernels::unary_with_slope(f, x.data(), y.data(), slope.data(), count_of(y));
+  return Tape::record(op, {x}, Tensor(std::move(y)), [slope = Tensor(std::move(slope))](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    kernels::product(dy.data(), slope.data(), 1, dx.data, dx.accumulate, count_of(dy));
+  });
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,14 @@
+// Reductions over axes. No axes means all; negative ones count from the end. Sums are accumulated in double.
+#pragma once
+
+#include <xtape/core/tape.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Sum over axes; they are dropped, or kept with extent 1. A sum over nothing is 0. Throws ShapeError.
+Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+
+/// Mean over axes. Throws ShapeError for an empty axis.
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

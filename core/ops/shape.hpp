@@ -1,0 +1,28 @@
+// Ops that move elements and compute nothing. Axes may be negative: they count from the end.
+#pragma once
+
+#include <xtape/core/tape.hpp>
+
+#include <limits>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// The same elements in row-major order under another shape; one size may be -1. Throws ShapeError.
+Tensor reshape(const Tensor& x, const Axes& shape);
+
+/// Axis i of the result is axis axes[i] of x. Throws ShapeError unless `axes` names each axis once.
+Tensor permute(const Tensor& x, const Axes& axes);
+
+/// Swaps two axes, the last two by default. Throws ShapeError.
+Tensor transpose(const Tensor& x, index_t axis_a = -2, index_t axis_b = -1);
+
+constexpr index_t kEnd = std::numeric_limits<index_t>::max();
+
+/// Elements begin, begin + step, ... before end along an axis. Negative positions count from the end; kEnd is the end.
+/// Throws IndexError for positions outside the axis (as torch.narrow does; nothing is clamped), ValueError for step < 1.
+Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end = kEnd, index_t step = 1);
+
+/// Joins tensors along an existing axis. Throws ShapeError if the other extents differ, ValueError for no tensors.
+Tensor concat(const std::vector<Tensor>& parts, index_t axis);
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

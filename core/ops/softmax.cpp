@@ -1,0 +1,53 @@
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/shape.hpp>
+#include <xtape/core/ops/softmax.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+using Forward = void (*)(const real* x, real* y, index_t rows, index_t width);
+using Backward = void (*)(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
+
+Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward, Backward backward) {
+  const std::size_t at = normal_axis(op, axis, x.shape());
+  if (at + 1 != x.rank()) {
+    const auto i = static_cast<index_t>(at);
+    return transpose(along_axis(op, transpose(x, i, -1), -1, forward, backward), i, -1);
+  }
+  const index_t width = x.extent(-1), rows = width ? x.size() / width : 0;
+  Array out(x.shape());
+  forward(x.data(), out.data(), rows, width);
+  const Tensor y(std::move(out));
+  return Tape::record(op, {x}, y, [y, backward, rows, width](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    backward(y.data(), dy.data(), dx.data, dx.accumulate, rows, width);
+  });
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, index_t axis) {
+  return along_axis("softmax", x, axis, kernels::softmax, kernels::softmax_backward);
+}
+
+Tensor log_softmax(const Tensor& x, index_t axis) {
+  return along_axis("log_softmax", x, axis, kernels::log_softmax, kernels::log_softmax_backward);
+}
+
+GradCases softmax_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array x = sample({2, 3, 4}, 51, -2, 2), wide = sample({2, 37}, 52, -2, 2);
+  return {
+      {"softmax", "last axis", {x}, [](Args a) { return softmax(a[0]); }},
+      {"softmax", "first axis", {x}, [](Args a) { return softmax(a[0], 0); }},
+      {"softmax", "wider than the lanes", {wide}, [](Args a) { return softmax(a[0]); }},
+      {"log_softmax", "last axis", {x}, [](Args a) { return log_softmax(a[0]); }},
+      {"log_softmax", "middle axis", {x}, [](Args a) { return log_softmax(a[0], 1); }},
+      {"log_softmax", "wider than the lanes", {wide}, [](Args a) { return log_softmax(a[0]); }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,59 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/parameter.hpp>
+#include <xtape/core/tape.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+Parameter::Parameter(std::string name, Array value, bool decays) : data_(std::make_shared<Data>()) {
+  element_count(value.shape(), "parameter");
+  data_->name = std::move(name);
+  data_->value = Storage(std::move(value));
+  data_->decays = decays;
+}
+
+Tensor Parameter::tensor() const {
+  if (Tape* tape = Tape::recorder(); tape && trainable()) return tape->leaf(*this);
+  Tensor out;
+  out.storage_ = data_->value;
+  return out;
+}
+
+void Parameter::set_value(const Array& value) {
+  if (!same_shape(value.shape(), shape()))
+    fail_shapes<Shape>("parameter " + name(), "the new value has another shape", {shape(), value.shape()});
+  data_->value = Storage(value);
+  ++data_->version;
+}
+
+real* Parameter::edit() {
+  if (!data_->value.unique()) data_->value = Storage(data_->value.array());  // somebody holds the old value
+  ++data_->version;
+  return data_->value.edit().data();
+}
+
+const Array& Parameter::grad() const {
+  if (data_->state == GradState::invalid)
+    throw GradientError("parameter " + name(),
+                        "the last backward pass failed half-way, so the gradient is not complete; call zero_grad()");
+  if (data_->state == GradState::none) {
+    if (!same_shape(data_->grad.shape(), shape())) data_->grad = Array(shape());
+    kernels::fill(data_->grad.data(), 0, size());
+  }
+  return data_->grad;
+}
+
+void Parameter::set_grad(const Array& grad) {
+  if (!same_shape(grad.shape(), shape()))
+    fail_shapes<Shape>("parameter " + name(), "the gradient has another shape", {shape(), grad.shape()});
+  data_->grad = grad;
+  data_->state = GradState::summed;
+}
+
+real* Parameter::edit_grad() {
+  grad();
+  data_->state = GradState::summed;
+  return data_->grad.data();
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,75 @@
+// Parameter: a named value that training changes, with its gradient.
+#pragma once
+
+#include <xtape/core/tensor.hpp>
+
+#include <memory>
+#include <string>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Shared handle: copies name the same value and gradient, which is how weights are tied.
+class Parameter {
+ public:
+  Parameter() = default;
+  /// `decays`: whether weight decay applies by default.
+  Parameter(std::string name, Array value, bool decays = true);
+
+  bool defined() const { return data_ != nullptr; }
+  bool same_as(const Parameter& other) const { return data_ == other.data_; }
+
+  const std::string& name() const { return data_->name; }
+  const Array& value() const { return data_->value.array(); }
+  const Shape& shape() const { return value().shape(); }
+  index_t size() const { return static_cast<index_t>(value().size()); }
+
+  /// The value as an operand. Under a live tape, and if trainable, gradients flow to it.
+  operator Tensor() const { return tensor(); }
+  Tensor tensor() const;
+
+  bool trainable() const { return data_->trainable; }
+  void set_trainable(bool trainable) { data_->trainable = trainable; }
+  bool decays() const { return data_->decays; }
+  void set_decays(bool decays) { data_->decays = decays; }
+
+  /// Replaces the value. Throws ShapeError if the shape differs. Tensors taken before keep the old value.
+  void set_value(const Array& value);
+  /// Writable elements of the value, for optimizers; counts as a change. Not to be kept.
+  real* edit();
+  /// How often the value was changed; a tape refuses to run backward over a change.
+  std::uint64_t version() const { return data_->version; }
+
+  /// True if a backward pass reached this parameter since the last `zero_grad()`.
+  bool has_grad() const { return data_->state != GradState::none; }
+  /// The gradient summed since the last `zero_grad()`; zeros if there is none. Throws GradientError after a backward
+  /// pass that failed half-way.
+  const Array& grad() const;
+  /// Replaces the gradient. Throws ShapeError if the shape differs.
+  void set_grad(const Array& grad);
+  /// Writable elements of the gradient, for clipping. Throws as `grad()`.
+  real* edit_grad();
+  /// Forgets the gradient; the next backward pass overwrites it.
+  void zero_grad() { data_->state = GradState::none; }
+
+ private:
+  friend class Tape;
+  friend class Grads;
+
+  enum class GradState { none, summed, invalid };
+
+  struct Data {
+    std::string name;
+    Storage value;
+    Array grad;
+    GradState state = GradState::none;
+    bool trainable = true;
+    bool decays = true;
+    std::uint64_t version = 0;
+    std::uint64_t leaf_tape = 0;  // the tape that last used this parameter, and its node there
+    std::uint32_t leaf_node = 0;
+  };
+
+  std::shared_ptr<Data> data_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,79 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/shape.hpp>
+
+#include <algorithm>
+
+namespace xtape {
+
+namespace {
+constexpr index_t kMaxElements = index_t{1} << 46;
+}
+
+index_t element_count(const Shape& shape, std::string_view op) {
+  for (std::size_t extent : shape)
+    if (extent == 0) return 0;
+  index_t count = 1;
+  for (std::size_t extent : shape) {
+    if (extent > static_cast<std::size_t>(kMaxElements) || count > kMaxElements / static_cast<index_t>(extent))
+      fail_shapes<Shape>(op, "the shape has more elements than can be held", {shape});
+    count *= static_cast<index_t>(extent);
+  }
+  return count;
+}
+
+std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape) {
+  const auto rank = static_cast<index_t>(shape.size());
+  if (axis < -rank || axis >= rank)
+    fail_shapes<Shape>(op, "axis " + std::to_string(axis) + " does not exist", {shape});
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<std::size_t> normal_axes(std::string_view op, const Axes& axes, const Shape& shape) {
+  std::vector<std::size_t> out;
+  if (axes.empty())
+    for (std::size_t i = 0; i < shape.size(); ++i) out.push_back(i);
+  for (index_t axis : axes) out.push_back(normal_axis(op, axis, shape));
+  std::sort(out.begin(), out.end());
+  if (std::adjacent_find(out.begin(), out.end()) != out.end())
+    fail_shapes<Shape>(op, "an axis is named twice", {shape});
+  return out;
+}
+
+Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  Shape out(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
+    const std::size_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
+    if (x != y && x != 1 && y != 1) fail_shapes<Shape>(op, "the operands do not broadcast", {a, b});
+    out[i] = x == 1 ? y : x;
+  }
+  element_count(out, op);
+  return out;
+}
+
+Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from) {
+  const index_t count = element_count(from, op);
+  Shape out(wanted.size());
+  std::size_t unknown = wanted.size();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] < -1) fail_shapes<Shape>(op, "a size must be positive, zero or -1", {from});
+    if (wanted[i] == -1 && unknown != wanted.size()) fail_shapes<Shape>(op, "only one size may be -1", {from});
+    if (wanted[i] == -1) unknown = i;
+    out[i] = wanted[i] == -1 ? 1 : static_cast<std::size_t>(wanted[i]);
+  }
+  const index_t known = element_count(out, op);
+  if (unknown != wanted.size()) {
+    if (known == 0 || count % known != 0) fail_shapes<Shape>(op, "the size for -1 is not a whole number", {from, out});
+    out[unknown] = static_cast<std::size_t>(count / known);
+  } else if (known != count) {
+    fail_shapes<Shape>(op, "the number of elements differs", {from, out});
+  }
+  return out;
+}
+
+bool same_shape(const Shape& a, const Shape& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+}  // namespace xtape

@@ -1,0 +1,32 @@
+// Arithmetic on shapes: sizes with overflow checks, axes counted from the end, broadcasting.
+#pragma once
+
+#include <xtape/core/array.hpp>
+#include <xtape/core/error.hpp>
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace xtape {
+
+using Axes = std::vector<index_t>;  ///< axis numbers; negative ones count from the end
+
+/// Number of elements. Throws ShapeError when it cannot be held (product over 2^46 elements).
+index_t element_count(const Shape& shape, std::string_view op = "shape");
+
+/// Axis in 0..rank-1 for an axis in -rank..rank-1. Throws ShapeError.
+std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape);
+
+/// The axes as a sorted list without repeats; an empty list means every axis. Throws ShapeError on a repeat.
+std::vector<std::size_t> normal_axes(std::string_view op, const Axes& axes, const Shape& shape);
+
+/// Shape of two broadcast operands by numpy's rule. Throws ShapeError.
+Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
+
+/// A shape with one -1 filled in so that `count` elements fit. Throws ShapeError.
+Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from);
+
+bool same_shape(const Shape& a, const Shape& b);
+
+}  // namespace xtape

@@ -1,0 +1,47 @@
+// An array with a reference count: what tensors, parameters and gradients share.
+#pragma once
+
+#include <xtape/core/array.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Shared handle to one array on the pool. Copies are cheap and may be made and dropped on any thread.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(Array value) : block_(new Block{{1}, std::move(value)}) {}
+  Storage(const Storage& other) noexcept : block_(other.block_) {
+    if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  Storage(Storage&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Storage& operator=(Storage other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Storage() {
+    if (block_ && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete block_;
+  }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  bool unique() const { return block_ && block_->references.load(std::memory_order_acquire) == 1; }
+  bool same_as(const Storage& other) const { return block_ == other.block_; }
+
+  const Array& array() const { return block_->array; }
+  Array& edit() { return block_->array; }  ///< only for an owner that knows it is the only one
+
+ private:
+  struct Block {
+    std::atomic<int> references;
+    Array array;
+
+    static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }
+    static void operator delete(void* block, std::size_t bytes) { pool::deallocate(block, bytes); }
+  };
+
+  Block* block_ = nullptr;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,270 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/tape.hpp>
+
+#include <atomic>
+#include <cmath>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = 64 * 1024;
+
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> serial{0};
+  return ++serial;
+}
+
+thread_local Tape* innermost = nullptr;
+thread_local index_t live_nodes_here = 0;
+
+}  // namespace
+
+Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), outer_(innermost) {
+  nodes_.reserve(256);
+  innermost = this;
+}
+
+Tape::~Tape() {
+  for (Node& node : nodes_) free_rule(node);
+  for (auto& [chunk, bytes] : chunks_) pool::deallocate(chunk, bytes);
+  live_nodes_here -= live_;
+  Tape** link = &innermost;
+  while (*link && *link != this) link = &(*link)->outer_;
+  if (*link) *link = outer_;
+}
+
+Tape* Tape::recorder() {
+  Tape* tape = innermost;
+  while (tape && tape->state_ != State::recording) tape = tape->outer_;
+  return tape;
+}
+
+Tape* Tape::live_tape(std::uint64_t serial) {
+  Tape* tape = innermost;
+  while (tape && tape->serial_ != serial) tape = tape->outer_;
+  return tape && tape->state_ == State::recording ? tape : nullptr;
+}
+
+Tape* Tape::recorder_of(const char* op, std::span<const Operand> inputs) {
+  Tape* tape = recorder();
+  bool tracked = false;
+  for (const Operand& input : inputs) {
+    const std::uint64_t serial = input.tensor->tape_;
+    if (serial == 0) continue;
+    if (tape && serial == tape->serial_) tracked = true;
+    else if (!live_tape(serial))
+      throw TapeError(op, "an input belongs to a tape that is finished or on another thread; call detach() to use its "
+                          "value");
+  }
+  return tracked ? tape : nullptr;
+}
+
+bool Tape::tracks(std::initializer_list<Operand> inputs) {
+  const Tape* tape = recorder();
+  if (!tape) return false;
+  for (const Operand& input : inputs)
+    if (input.tensor->tape_ == tape->serial_) return true;
+  return false;
+}
+
+index_t Tape::live_nodes() { return live_nodes_here; }
+
+Tape::Node& Tape::append(const char* op, Tensor& y) {
+  if (nodes_.size() >= kUntracked) throw TapeError(op, "the tape is full: it holds at most 2^32 - 1 nodes");
+  Node& node = nodes_.emplace_back();
+  node.op = op;
+  node.shape = y.shape();
+  y.tape_ = serial_;
+  y.node_ = static_cast<std::uint32_t>(nodes_.size() - 1);
+  ++live_;
+  ++live_nodes_here;
+  return node;
+}
+
+void* Tape::reserve(std::size_t bytes) {
+  constexpr std::size_t align = alignof(std::max_align_t);
+  bytes = (bytes + align - 1) / align * align;
+  if (bytes > free_bytes_) {
+    const std::size_t chunk = std::max(bytes, kChunkBytes);
+    chunks_.reserve(chunks_.size() + 1);
+    free_ = static_cast<char*>(pool::allocate(chunk));
+    free_bytes_ = chunk;
+    chunks_.emplace_back(free_, chunk);
+  }
+  void* place = free_;
+  free_ += bytes;
+  free_bytes_ -= bytes;
+  return place;
+}
+
+const std::uint32_t* Tape::copy_inputs(std::span<const Operand> inputs) {
+  auto* nodes = static_cast<std::uint32_t*>(reserve(inputs.size() * sizeof(std::uint32_t)));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    nodes[i] = inputs[i].tensor->tape_ == serial_ ? inputs[i].tensor->node_ : kUntracked;
+  return nodes;
+}
+
+Tensor Tape::variable(Array value) {
+  if (state_ != State::recording) throw TapeError("variable", "this tape is finished");
+  Tensor out(std::move(value));
+  append("variable", out);
+  return out;
+}
+
+Tensor Tape::leaf(const Parameter& parameter) {
+  Parameter::Data& data = *parameter.data_;
+  Tensor out;
+  out.storage_ = data.value;
+  out.tape_ = serial_;
+  if (data.leaf_tape != serial_) {
+    bool known = false;
+    for (const auto& [other, node] : leaves_) {
+      if (!outer_ && !leaves_.empty()) break;  // only nesting can make a parameter forget its node
+      if (!other.same_as(parameter)) continue;
+      data.leaf_node = node;
+      known = true;
+    }
+    if (!known) {
+      leaves_.reserve(leaves_.size() + 1);
+      Node& node = append("parameter", out);
+      node.parameter = &data;
+      node.version = data.version;
+      data.leaf_node = out.node_;
+      leaves_.emplace_back(parameter, out.node_);
+    }
+    data.leaf_tape = serial_;
+  }
+  out.node_ = data.leaf_node;
+  return out;
+}
+
+Tape::Node& Tape::node_of(const char* call, const Tensor& tensor) {
+  if (state_ == State::finished)
+    throw TapeError(call, "this tape has run backward and is released; record on a new tape, or use keep_rules");
+  if (state_ == State::running)
+    throw UnsupportedError(call, "this tape is running backward, and gradients of gradients are not offered");
+  if (tensor.tape_ == 0)
+    throw TapeError(call, "the tensor is not tracked: no parameter or variable of this tape leads to it");
+  if (tensor.tape_ != serial_) throw TapeError(call, "the tensor belongs to another tape");
+  return nodes_[tensor.node_];
+}
+
+void Tape::watch(const Tensor& tensor, std::string name, index_t time) {
+  node_of("watch", tensor).observed = true;
+  observers_.insert({tensor.node_, {nullptr, std::move(name), time}});
+}
+
+void Tape::on_grad(const Tensor& tensor, std::function<void(const Array&)> callback) {
+  if (!callback) throw ValueError("on_grad", "the callback is empty");
+  node_of("on_grad", tensor).observed = true;
+  observers_.insert({tensor.node_, {std::move(callback), "", -1}});
+}
+
+void Tape::backward(const Tensor& loss) {
+  node_of("backward", loss);
+  if (loss.size() != 1)
+    throw TapeError("backward", "the loss must have one element, or a seed of its shape be given; got shape " +
+                                    shape_text(loss.shape()));
+  backward(loss, Tensor::ones(loss.shape()).value());
+}
+
+void Tape::backward(const Tensor& output, const Array& seed) {
+  node_of("backward", output);
+  if (!same_shape(seed.shape(), output.shape()))
+    fail_shapes<Shape>("backward", "the seed must have the output's shape", {output.shape(), seed.shape()});
+  check_versions();
+  run(output.node_, seed);
+}
+
+void Tape::check_versions() const {
+  for (const auto& [parameter, node] : leaves_)
+    if (parameter.version() != nodes_[node].version)
+      throw TapeError("backward", "parameter " + parameter.name() + " changed between forward and backward");
+}
+
+Destination Tape::grad_buffer(std::uint32_t index) {
+  Node& node = nodes_[index];
+  if (Parameter::Data* parameter = node.parameter) {
+    const bool first = parameter->state != Parameter::GradState::summed;
+    if (first && !same_shape(parameter->grad.shape(), node.shape)) parameter->grad = Array(node.shape);
+    parameter->state = Parameter::GradState::summed;
+    return {parameter->grad.data(), !first};
+  }
+  if (!node.grad) {
+    node.grad = Storage(Array(node.shape));
+    return {node.grad.edit().data(), false};
+  }
+  if (!node.grad.unique()) node.grad = Storage(node.grad.array());  // shared with a gradient that passed through
+  return {node.grad.edit().data(), true};
+}
+
+void Tape::run(std::uint32_t last, const Array& seed) {
+  state_ = State::running;
+  for (Node& node : nodes_) node.grad = Storage();
+  try {
+    const Destination to = grad_buffer(last);
+    kernels::scaled(seed.data(), 1, to.data, to.accumulate, static_cast<index_t>(seed.size()));
+    for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) finish_node(i);
+  } catch (...) {
+    invalidate();
+    throw;
+  }
+  state_ = options_.keep_rules ? State::recording : State::finished;
+}
+
+void Tape::finish_node(std::uint32_t index) {
+  Node& node = nodes_[index];
+  if (node.parameter) {
+    if (node.observed && node.parameter->state == Parameter::GradState::summed) observe(index, node.parameter->grad);
+  } else if (node.grad) {
+    if (node.observed) observe(index, node.grad.array());
+    if (node.run) {
+      Storage upstream = std::move(nodes_[index].grad);
+      Grads grads(*this, index, upstream);
+      node.run(node.rule, upstream.array(), grads);
+    }
+  }
+  if (!options_.keep_rules) free_rule(node);
+}
+
+void Tape::observe(std::uint32_t index, const Array& grad) {
+  const auto [first, last] = observers_.equal_range(index);
+  for (auto it = first; it != last; ++it) {
+    const Observer& observer = it->second;
+    if (observer.callback) {
+      observer.callback(grad);
+    } else {
+      const double squares = kernels::sum_of_squares(grad.data(), static_cast<index_t>(grad.size()));
+      watched_.push_back({observer.name, observer.time, std::sqrt(squares)});
+    }
+  }
+}
+
+void Tape::invalidate() noexcept {
+  for (auto& [parameter, node] : leaves_) parameter.data_->state = Parameter::GradState::invalid;
+  for (Node& node : nodes_) free_rule(node);
+  state_ = State::finished;
+}
+
+void Tape::free_rule(Node& node) noexcept {
+  if (!node.op) return;
+  if (node.rule) node.destroy(node.rule);
+  node.rule = nullptr;
+  node.run = nullptr;
+  node.op = nullptr;
+  --live_;
+  --live_nodes_here;
+}
+
+Array Tape::grad(const Tensor& variable) const {
+  if (variable.tape_ != serial_) throw TapeError("grad", "the tensor belongs to another tape, or to none");
+  const Node& node = nodes_[variable.node_];
+  if (node.inputs || node.parameter)
+    throw TapeError("grad", "only variables keep their gradient; use on_grad for other tensors");
+  return node.grad ? node.grad.array() : Tensor::zeros(node.shape).value();
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,169 @@
+// Tape: records ops in the order they run and plays their rules backward.
+//
+//   Tape tape;
+//   Tensor loss = cross_entropy(model(x), y);
+//   tape.backward(loss);                       // gradients are in the parameters
+//
+// While a Tape lives, ops on this thread that touch a parameter, a variable or another tracked tensor are recorded on
+// it. Without one nothing is recorded and inference costs nothing. Tapes nest: the innermost records, and tensors of an
+// outer tape enter it as constants. Creation order is the order of the backward pass, so there is no sort and no
+// recursion, and a gradient is complete when the loop reaches its tensor.
+#pragma once
+
+#include <xtape/core/grads.hpp>
+#include <xtape/core/parameter.hpp>
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// What `watch` saw: the gradient's 2-norm when it was complete.
+struct Watched {
+  std::string name;
+  index_t time;  ///< time step, -1 for none
+  double norm;
+};
+
+struct TapeOptions {
+  bool keep_rules = false;  ///< allow several backward passes (Jacobians); the default frees each rule after use
+};
+
+/// An op's input, by address: no handle is copied to record it.
+struct Operand {
+  const Tensor* tensor;
+  Operand(const Tensor& t) : tensor(&t) {}
+};
+
+class Tape {
+ public:
+  explicit Tape(TapeOptions options = {});
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// A tracked tensor that is no parameter: an input whose gradient is wanted. See `grad`.
+  Tensor variable(Array value);
+
+  /// Runs every rule from `loss` back. Gradients are added to the parameters'. Throws TapeError if the loss has more
+  /// than one element or is not on this tape, if this tape ran backward before (without keep_rules), or if a parameter
+  /// changed since it was used. If a rule or callback throws, the gradients of all parameters on the tape are invalid
+  /// until `zero_grad()`.
+  void backward(const Tensor& loss);
+
+  /// The same from a tensor of any shape with its upstream gradient `seed`. Throws ShapeError if the shapes differ.
+  void backward(const Tensor& output, const Array& seed);
+
+  /// Gradient of a variable after backward: zeros if nothing reached it. Throws TapeError for other tensors.
+  Array grad(const Tensor& variable) const;
+
+  /// Notes the norm of this tensor's gradient under a name; `time` is a time step or -1.
+  void watch(const Tensor& tensor, std::string name, index_t time = -1);
+  /// Norms noted so far, in the order in which they were complete (last tensor first).
+  const std::vector<Watched>& watched() const { return watched_; }
+
+  /// Calls `callback` with the gradient of this tensor once it is complete; a parameter's includes what earlier tapes
+  /// added since `zero_grad()`. Not called if no gradient reaches the tensor.
+  void on_grad(const Tensor& tensor, std::function<void(const Array&)> callback);
+
+  /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
+  index_t nodes() const { return live_; }
+  static index_t live_nodes();
+
+  /// Records `y` = op(inputs) with its rule, and returns y with its place on the tape. The rule is called as
+  /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no tape
+  /// records, or no input is tracked on it, y is returned as it is. Throws TapeError for a tensor of a finished tape.
+  template <class Rule>
+  static Tensor record(const char* op, std::initializer_list<Operand> inputs, Tensor y, Rule rule) {
+    return record(op, std::span<const Operand>(inputs.begin(), inputs.size()), std::move(y), std::move(rule));
+  }
+  template <class Rule>
+  static Tensor record(const char* op, std::span<const Operand> inputs, Tensor y, Rule rule) {
+    if (Tape* tape = recorder_of(op, inputs)) tape->push(op, inputs, y, std::move(rule));
+    return y;
+  }
+
+  /// True if `record` with these inputs would keep a rule: what only the rule needs is computed only then.
+  static bool tracks(std::initializer_list<Operand> inputs);
+
+  /// The tape that records now on this thread, or null.
+  static Tape* recorder();
+
+ private:
+  friend class Grads;
+  friend class Parameter;
+
+  struct Node {
+    const char* op = nullptr;
+    void (*run)(void* rule, const Array& upstream, Grads& grads) = nullptr;
+    void (*destroy)(void* rule) = nullptr;
+    void* rule = nullptr;
+    const std::uint32_t* inputs = nullptr;  // node numbers, kUntracked for constants
+    std::uint32_t input_count = 0;
+    bool observed = false;
+    Parameter::Data* parameter = nullptr;
+    std::uint64_t version = 0;
+    Storage grad;
+    Shape shape;
+  };
+
+  struct Observer {
+    std::function<void(const Array&)> callback;  // empty: a watch
+    std::string name;
+    index_t time;
+  };
+
+  enum class State { recording, running, finished };
+  static constexpr std::uint32_t kUntracked = 0xffffffff;
+
+  static Tape* recorder_of(const char* op, std::span<const Operand> inputs);
+  static Tape* live_tape(std::uint64_t serial);
+
+  Tensor leaf(const Parameter& parameter);
+  Node& append(const char* op, Tensor& y);
+  void* reserve(std::size_t bytes);
+  const std::uint32_t* copy_inputs(std::span<const Operand> inputs);
+  Node& node_of(const char* call, const Tensor& tensor);
+  Destination grad_buffer(std::uint32_t node);
+  void run(std::uint32_t last, const Array& seed);
+  void finish_node(std::uint32_t index);
+  void observe(std::uint32_t index, const Array& grad);
+  void check_versions() const;
+  void invalidate() noexcept;
+  void free_rule(Node& node) noexcept;
+
+  template <class Rule>
+  void push(const char* op, std::span<const Operand> inputs, Tensor& y, Rule rule) {
+    static_assert(alignof(Rule) <= alignof(std::max_align_t));
+    void* place = reserve(sizeof(Rule));
+    const std::uint32_t* nodes = copy_inputs(inputs);
+    Node& node = append(op, y);
+    node.inputs = nodes;
+    node.input_count = static_cast<std::uint32_t>(inputs.size());
+    node.rule = new (place) Rule(std::move(rule));
+    node.run = [](void* r, const Array& upstream, Grads& grads) { (*static_cast<Rule*>(r))(upstream, grads); };
+    node.destroy = [](void* r) { static_cast<Rule*>(r)->~Rule(); };
+  }
+
+  template <class T>
+  using PoolVector = std::vector<T, PoolAllocator<T>>;
+
+  TapeOptions options_;
+  std::uint64_t serial_;
+  Tape* outer_;  // the tape below this one on this thread
+  State state_ = State::recording;
+  index_t live_ = 0;
+  PoolVector<Node> nodes_;
+  PoolVector<std::pair<Parameter, std::uint32_t>> leaves_;
+  PoolVector<std::pair<void*, std::size_t>> chunks_;  // rules and input lists live here
+  char* free_ = nullptr;
+  std::size_t free_bytes_ = 0;
+  std::multimap<std::uint32_t, Observer> observers_;  // by node; equal keys keep their order
+  std::vector<Watched> watched_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

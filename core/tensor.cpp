@@ -1,0 +1,40 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/tensor.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+Tensor filled(const Shape& shape, real value) {
+  element_count(shape, "tensor");
+  Array out(shape);
+  kernels::fill(out.data(), value, static_cast<index_t>(out.size()));
+  return out;
+}
+}  // namespace
+
+Tensor Tensor::scalar(real value) { return filled(Shape{}, value); }
+Tensor Tensor::zeros(const Shape& shape) { return filled(shape, 0); }
+Tensor Tensor::ones(const Shape& shape) { return filled(shape, 1); }
+
+const Array& Tensor::value() const {
+  if (!storage_) throw ValueError("tensor", "this handle is empty: it holds no value");
+  return storage_.array();
+}
+
+index_t Tensor::extent(index_t axis) const {
+  return static_cast<index_t>(shape()[normal_axis("extent", axis, shape())]);
+}
+
+real Tensor::item() const {
+  if (size() != 1) fail_shapes<Shape>("item", "only a tensor with one element has an item", {shape()});
+  return *data();
+}
+
+Tensor Tensor::detach() const {
+  Tensor out;
+  out.storage_ = storage_;
+  return out;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

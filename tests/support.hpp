@@ -1,0 +1,90 @@
+// Comparisons with explicit limits, and small helpers shared by the tests.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <xtape/xtape.hpp>
+
+#include <cmath>
+#include <initializer_list>
+#include <sstream>
+#include <string>
+
+namespace xtape::test {
+
+#ifdef XTAPE_DOUBLE
+constexpr bool kDouble = true;
+#else
+constexpr bool kDouble = false;
+#endif
+
+/// The limit of this flavour.
+constexpr double tolerance(double in_double, double in_float) { return kDouble ? in_double : in_float; }
+
+struct Limits {
+  double relative = tolerance(1e-9, 1e-5);
+  double absolute = tolerance(1e-12, 1e-7);
+};
+
+/// "" if got is within absolute + relative * |want| of want, else a sentence. NaN matches NaN, infinities themselves.
+inline std::string difference(double got, double want, const Limits& limits) {
+  const bool same = got == want || (std::isnan(got) && std::isnan(want)) ||
+                    (std::isfinite(got) && std::isfinite(want) &&
+                     std::abs(got - want) <= limits.absolute + limits.relative * std::abs(want));
+  if (same) return "";
+  std::ostringstream out;
+  out.precision(17);
+  out << "got " << got << ", want " << want;
+  return out.str();
+}
+
+inline std::string difference(const Array& got, const Array& want, const Limits& limits) {
+  if (!same_shape(got.shape(), want.shape()))
+    return "got shape " + shape_text(got.shape()) + ", want " + shape_text(want.shape());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::string text =
+        difference(static_cast<double>(got.data()[i]), static_cast<double>(want.data()[i]), limits);
+    if (!text.empty()) return "element " + std::to_string(i) + ": " + text;
+  }
+  return "";
+}
+
+/// An array of the given shape from numbers in row-major order.
+inline Array array(const Shape& shape, std::initializer_list<double> values) {
+  Array out(shape);
+  REQUIRE(out.size() == values.size());
+  std::size_t i = 0;
+  for (double value : values) out.data()[i++] = static_cast<real>(value);
+  return out;
+}
+
+/// A vector.
+inline Array row(std::initializer_list<double> values) { return array({values.size()}, values); }
+
+inline void check_near(double got, double want, const Limits& limits = {}) {
+  const std::string text = difference(got, want, limits);
+  CHECK_MESSAGE(text.empty(), text);
+}
+inline void check_near(const Array& got, const Array& want, const Limits& limits = {}) {
+  const std::string text = difference(got, want, limits);
+  CHECK_MESSAGE(text.empty(), text);
+}
+inline void check_equal(const Array& got, const Array& want) { check_near(got, want, {0, 0}); }
+
+/// True if f throws E and the message has `part` in it.
+template <class E, class F>
+void check_throws(const F& f, const std::string& part) {
+  try {
+    f();
+  } catch (const E& error) {
+    const std::string text = error.what();
+    CHECK_MESSAGE(text.find(part) != std::string::npos, "the message reads: ", text);
+    return;
+  } catch (const std::exception& error) {
+    FAIL_CHECK("another exception: " << error.what());
+    return;
+  }
+  FAIL_CHECK("nothing was thrown; expected: " << part);
+}
+
+}  // namespace xtape::test

@@ -26,9 +26,9 @@ struct xtype_for_shape<S<X, N, A, Init>> {
 
 namespace xtape {
 
-using Shape = xt::dynamic_shape<std::size_t>;                            ///< sizes of the axes, outermost first
-using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;      ///< token ids, class numbers, argmax results
-using Mask = xt::xarray<bool, xt::layout_type::row_major>;               ///< true means hidden
+using Shape = xt::dynamic_shape<std::size_t>;                        ///< sizes of the axes, outermost first
+using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;  ///< token ids, class numbers, argmax results
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true means hidden
 
 inline namespace XTAPE_FLAVOUR {
 

@@ -22,10 +22,10 @@ struct GradCase {
 using GradCases = std::vector<GradCase>;
 
 struct GradCheckOptions {
-  double step = 1e-6;          ///< of the central difference, in units of each input
-  std::uint64_t seed = 1;      ///< of the random upstream gradient
-  bool twice = false;          ///< use the function's value twice, with two upstream gradients
-  bool share = false;          ///< give the first input in place of every input of the same shape
+  double step = 1e-6;               ///< of the central difference, in units of each input
+  std::uint64_t seed = 1;           ///< of the random upstream gradient
+  bool twice = false;               ///< use the function's value twice, with two upstream gradients
+  bool share = false;               ///< give the first input in place of every input of the same shape
   std::vector<bool> constant = {};  ///< inputs that are not tracked
 };
 

@@ -6,13 +6,9 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-bool Grads::needs(std::size_t input) const {
-  return tape_.nodes_[node_].inputs[input] != Tape::kUntracked;
-}
+bool Grads::needs(std::size_t input) const { return tape_.nodes_[node_].inputs[input] != Tape::kUntracked; }
 
-Destination Grads::buffer(std::size_t input) {
-  return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]);
-}
+Destination Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]); }
 
 void Grads::add(std::size_t input, const Array& term, real scale) {
   if (!needs(input)) return;
@@ -29,8 +25,7 @@ void Grads::pass(std::size_t input) {
   Tape::Node& node = tape_.nodes_[self.inputs[input]];
   const auto count = static_cast<index_t>(upstream_.array().size());
   if (count != element_count(node.shape))
-    fail_shapes<Shape>(self.op, "a gradient has the wrong number of elements",
-                       {node.shape, upstream_.array().shape()});
+    fail_shapes<Shape>(self.op, "a gradient has the wrong number of elements", {node.shape, upstream_.array().shape()});
   const bool reshapes = !same_shape(upstream_.array().shape(), node.shape);
   if (!node.parameter && !node.grad && (!reshapes || upstream_.unique())) {
     if (reshapes) upstream_.edit().reshape(node.shape);
@@ -62,8 +57,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
   const std::size_t rank = term.dimension();
   const std::size_t lead = rank - shape.size();
   bool fits = shape.size() <= rank;
-  for (std::size_t i = 0; fits && i < shape.size(); ++i)
-    fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
   if (!fits) fail_shapes<Shape>(op, "a gradient does not fit its operand", {shape, term.shape()});
   Array out = term;
   // Leading axes first and together: one pass of column sums.

@@ -1,7 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/tape.hpp>
+
+#include <cmath>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
@@ -48,6 +51,17 @@ void Parameter::set_grad(const Array& grad) {
     fail_shapes<Shape>("parameter " + name(), "the gradient has another shape", {shape(), grad.shape()});
   data_->grad = grad;
   data_->state = GradState::summed;
+  data_->noted_norm = -1;
+}
+
+double Parameter::grad_norm() const {
+  const Array& gradient = grad();
+  return data_->noted_norm >= 0 ? data_->noted_norm : std::sqrt(kernels::sum_of_squares(gradient.data(), size()));
+}
+
+void Parameter::zero_grad() {
+  data_->state = GradState::none;
+  data_->noted_norm = -1;
 }
 
 real* Parameter::edit_grad() {

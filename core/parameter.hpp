@@ -48,8 +48,13 @@ class Parameter {
   void set_grad(const Array& grad);
   /// Writable elements of the gradient, for clipping. Throws as `grad()`.
   real* edit_grad();
+  /// 2-norm of the gradient; once clipping has noted it, the norm from before the clipping. Throws as `grad()`.
+  double grad_norm() const;
+  /// Notes the norm for `grad_norm` until the gradient changes.
+  void note_grad_norm(double norm) { data_->noted_norm = norm; }
+
   /// Forgets the gradient; the next backward pass overwrites it.
-  void zero_grad() { data_->state = GradState::none; }
+  void zero_grad();
 
  private:
   friend class Tape;
@@ -62,6 +67,7 @@ class Parameter {
     Storage value;
     Array grad;
     GradState state = GradState::none;
+    double noted_norm = -1;  // negative: none
     bool trainable = true;
     bool decays = true;
     std::uint64_t version = 0;

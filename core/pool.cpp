@@ -22,9 +22,9 @@ namespace xtape::pool {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSmallLimit = 512;            // up to here classes are multiples of 64 bytes
+constexpr std::size_t kSmallLimit = 512;  // up to here classes are multiples of 64 bytes
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kChunk = std::size_t{32} << 20;     // blocks are cut from chunks of this size ...
+constexpr std::size_t kChunk = std::size_t{32} << 20;       // blocks are cut from chunks of this size ...
 constexpr std::size_t kOwnMapping = std::size_t{16} << 20;  // ... unless they are larger than this
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 constexpr std::size_t kClasses = 8 + 8 * 40;
@@ -192,7 +192,7 @@ void spill(FreeList& list, std::size_t index) {
 
 void* allocate(std::size_t bytes) {
   const SizeClass size = size_class(bytes);  // also refuses sizes that cannot be
-  void* block = ::operator new(bytes, std::align_val_t{kAlignment});
+  void* block = ::operator new (bytes, std::align_val_t{kAlignment});
   count(static_cast<std::int64_t>(size.bytes), 1);
   return block;
 }
@@ -200,7 +200,7 @@ void* allocate(std::size_t bytes) {
 void deallocate(void* block, std::size_t bytes) noexcept {
   if (!block) return;
   count(-static_cast<std::int64_t>(size_class(bytes).bytes), -1);
-  ::operator delete(block, std::align_val_t{kAlignment});
+  ::operator delete (block, std::align_val_t{kAlignment});
 }
 
 bool caching() { return false; }

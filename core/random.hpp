@@ -26,11 +26,11 @@ class Random {
   Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
   Random(std::uint64_t seed, std::string_view stream_name) : Random(seed, stream_id(stream_name)) {}
 
-  std::uint64_t bits();                        ///< 64 random bits
-  double uniform();                            ///< in [0, 1), 53 random bits
-  double uniform(double low, double high);     ///< in [low, high)
-  double normal();                             ///< mean 0, deviation 1 (Box and Muller 1958)
-  index_t below(index_t bound);                ///< in 0..bound-1 without bias; throws ValueError for bound < 1
+  std::uint64_t bits();                     ///< 64 random bits
+  double uniform();                         ///< in [0, 1), 53 random bits
+  double uniform(double low, double high);  ///< in [low, high)
+  double normal();                          ///< mean 0, deviation 1 (Box and Muller 1958)
+  index_t below(index_t bound);             ///< in 0..bound-1 without bias; throws ValueError for bound < 1
 
  private:
   std::uint64_t seed_;

@@ -23,8 +23,7 @@ index_t element_count(const Shape& shape, std::string_view op) {
 
 std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape) {
   const auto rank = static_cast<index_t>(shape.size());
-  if (axis < -rank || axis >= rank)
-    fail_shapes<Shape>(op, "axis " + std::to_string(axis) + " does not exist", {shape});
+  if (axis < -rank || axis >= rank) fail_shapes<Shape>(op, "axis " + std::to_string(axis) + " does not exist", {shape});
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 

@@ -56,8 +56,9 @@ Tape* Tape::recorder_of(const char* op, std::span<const Operand> inputs) {
     if (serial == 0) continue;
     if (tape && serial == tape->serial_) tracked = true;
     else if (!live_tape(serial))
-      throw TapeError(op, "an input belongs to a tape that is finished or on another thread; call detach() to use its "
-                          "value");
+      throw TapeError(op,
+                      "an input belongs to a tape that is finished or on another thread; call detach() to use its "
+                      "value");
   }
   return tracked ? tape : nullptr;
 }
@@ -191,6 +192,7 @@ Destination Tape::grad_buffer(std::uint32_t index) {
     const bool first = parameter->state != Parameter::GradState::summed;
     if (first && !same_shape(parameter->grad.shape(), node.shape)) parameter->grad = Array(node.shape);
     parameter->state = Parameter::GradState::summed;
+    parameter->noted_norm = -1;
     return {parameter->grad.data(), !first};
   }
   if (!node.grad) {

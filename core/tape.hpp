@@ -75,8 +75,9 @@ class Tape {
   static index_t live_nodes();
 
   /// Records `y` = op(inputs) with its rule, and returns y with its place on the tape. The rule is called as
-  /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no tape
-  /// records, or no input is tracked on it, y is returned as it is. Throws TapeError for a tensor of a finished tape.
+  /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no
+  /// tape records, or no input is tracked on it, y is returned as it is. Throws TapeError for a tensor of a finished
+  /// tape.
   template <class Rule>
   static Tensor record(const char* op, std::initializer_list<Operand> inputs, Tensor y, Rule rule) {
     return record(op, std::span<const Operand>(inputs.begin(), inputs.size()), std::move(y), std::move(rule));

@@ -1,5 +1,5 @@
-// Softmax attention in blocks of queries: the T x S matrix is never whole in memory, causally hidden blocks are skipped,
-// and the backward recomputes what it needs from the log of each row's sum.
+// Softmax attention in blocks of queries: the T x S matrix is never whole in memory, causally hidden blocks are
+// skipped, and the backward recomputes what it needs from the log of each row's sum.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -24,19 +24,19 @@ struct AttentionProblem {
   index_t batches, heads, key_heads;  ///< heads is a multiple of key_heads; head h reads key head h / (heads/key_heads)
   index_t queries, keys, width, value_width;
   real scale;
-  bool causal;                  ///< query t sees keys up to t + keys - queries
-  const bool* padding;          ///< [batches, keys], true: hidden; or null
-  const bool* hidden;           ///< [queries, keys] with hidden_batch = 0, or [batches, queries, keys]; or null
-  index_t hidden_batch;         ///< elements from one batch entry of `hidden` to the next
-  std::uint64_t drop_below;     ///< a weight is dropped if its random word is less; 0 for no dropout
-  real keep_scale;              ///< 1/(1-p)
+  bool causal;               ///< query t sees keys up to t + keys - queries
+  const bool* padding;       ///< [batches, keys], true: hidden; or null
+  const bool* hidden;        ///< [queries, keys] with hidden_batch = 0, or [batches, queries, keys]; or null
+  index_t hidden_batch;      ///< elements from one batch entry of `hidden` to the next
+  std::uint64_t drop_below;  ///< a weight is dropped if its random word is less; 0 for no dropout
+  real keep_scale;           ///< 1/(1-p)
   RowBits bits;
   const void* bits_context;
   HeadsIn q, k, v;
 };
 
-/// out = softmax(scale q k^T) v by heads. log_sums [batches, heads, queries] is what the backward needs; a row that sees
-/// no key has minus infinity there and zeros in out. What is hidden has no influence, NaN included.
+/// out = softmax(scale q k^T) v by heads. log_sums [batches, heads, queries] is what the backward needs; a row that
+/// sees no key has minus infinity there and zeros in out. What is hidden has no influence, NaN included.
 void attention(const AttentionProblem& problem, HeadsOut out, real* log_sums);
 
 /// Gradients, each written or added to; a null data pointer skips it.

@@ -11,9 +11,7 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 namespace {
 constexpr index_t kRows = 64;  // rows added up in `real` before the sum goes on in double
 
-index_t rows_per_task(index_t width) {
-  return std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, width));
-}
+index_t rows_per_task(index_t width) { return std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, width)); }
 }  // namespace
 
 void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,

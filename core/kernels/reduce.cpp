@@ -10,8 +10,8 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
-constexpr index_t kPiece = 1 << 15;   // elements of one partial sum
-constexpr index_t kRows = 64;         // rows that a column sum adds up in `real`
+constexpr index_t kPiece = 1 << 15;  // elements of one partial sum
+constexpr index_t kRows = 64;        // rows that a column sum adds up in `real`
 
 template <class T>
 using Scratch = std::vector<T, PoolAllocator<T>>;

@@ -26,9 +26,8 @@ void softmax(const real* x, real* y, index_t rows, index_t width) {
 }
 
 void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
-  for_rows(rows, width, [&](index_t, index_t at) {
-    table().softmax_backward(y + at, dy + at, dx + at, accumulate, width);
-  });
+  for_rows(rows, width,
+           [&](index_t, index_t at) { table().softmax_backward(y + at, dy + at, dx + at, accumulate, width); });
 }
 
 void log_softmax(const real* x, real* y, index_t rows, index_t width) {
@@ -39,9 +38,8 @@ void log_softmax(const real* x, real* y, index_t rows, index_t width) {
 }
 
 void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
-  for_rows(rows, width, [&](index_t, index_t at) {
-    table().log_softmax_backward(y + at, dy + at, dx + at, accumulate, width);
-  });
+  for_rows(rows, width,
+           [&](index_t, index_t at) { table().log_softmax_backward(y + at, dy + at, dx + at, accumulate, width); });
 }
 
 void cross_entropy(const real* x, const index_t* targets, real* losses, real* log_sums, index_t rows, index_t width) {

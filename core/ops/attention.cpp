@@ -48,7 +48,8 @@ Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOpt
   Plan plan;
   AttentionProblem& p = plan.problem = sizes;
   const auto extent = [](index_t x) { return static_cast<std::size_t>(x); };
-  p.scale = static_cast<real>(o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, p.width))));
+  p.scale =
+      static_cast<real>(o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, p.width))));
   p.causal = o.causal;
   p.drop_below = static_cast<std::uint64_t>(o.dropout * 0x1p32);
   p.keep_scale = o.dropout == 1 ? 0 : static_cast<real>(1 / (1 - o.dropout));
@@ -110,7 +111,8 @@ Array log_sums_for(const AttentionProblem& p) { return Array(shape4(p.batches, p
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const AttentionOptions& options) {
   constexpr const char* op = "scaled_dot_product_attention";
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
     fail_shapes<Shape>(op, "q, k and v must be [B, H, T, D]", {q.shape(), k.shape(), v.shape()});
@@ -133,22 +135,21 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
                      log_sums.data());
   const Tensor y(std::move(out));
-  return Tape::record(op, {q, k, v}, y,
-                      [plan, q = q.detach(), k = k.detach(), v = v.detach(), y,
-                       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
-                        const AttentionProblem p = over_heads(plan, q, k, v);
-                        const auto to = [&](std::size_t input) {
-                          return g.needs(input) ? g.buffer(input) : Destination{nullptr, false};
-                        };
-                        const Destination dq = to(0), dk = to(1), dv = to(2);
-                        kernels::attention_backward(
-                            p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
-                            by_heads(dy.data(), p.heads, p.queries, p.value_width),
-                            {by_heads(dq.data, p.heads, p.queries, p.width),
-                             by_heads(dk.data, p.key_heads, p.keys, p.width),
-                             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.accumulate, dk.accumulate,
-                             dv.accumulate});
-                      });
+  return Tape::record(
+      op, {q, k, v}, y,
+      [plan, q = q.detach(), k = k.detach(), v = v.detach(), y, log_sums = Tensor(std::move(log_sums))](const Array& dy,
+                                                                                                        Grads& g) {
+        const AttentionProblem p = over_heads(plan, q, k, v);
+        const auto to = [&](std::size_t input) {
+          return g.needs(input) ? g.buffer(input) : Destination{nullptr, false};
+        };
+        const Destination dq = to(0), dk = to(1), dv = to(2);
+        kernels::attention_backward(
+            p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
+            by_heads(dy.data(), p.heads, p.queries, p.value_width),
+            {by_heads(dq.data, p.heads, p.queries, p.width), by_heads(dk.data, p.key_heads, p.keys, p.width),
+             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.accumulate, dk.accumulate, dv.accumulate});
+      });
 }
 
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
@@ -166,19 +167,19 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   const Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
   Array log_sums = log_sums_for(sizes);
-  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width), log_sums.data());
+  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width),
+                     log_sums.data());
   const Tensor y(std::move(out));
-  return Tape::record(op, {qkv}, y,
-                      [plan, width, qkv = qkv.detach(), y,
-                       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
-                        const AttentionProblem p = over_packed(plan, qkv);
-                        const Destination to = g.buffer(0);
-                        kernels::attention_backward(
-                            p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
-                            in_columns(dy.data(), p.queries, width, 0, p.width),
-                            {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
-                             to.accumulate, to.accumulate, to.accumulate});
-                      });
+  return Tape::record(
+      op, {qkv}, y,
+      [plan, width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
+        const AttentionProblem p = over_packed(plan, qkv);
+        const Destination to = g.buffer(0);
+        kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
+                                    in_columns(dy.data(), p.queries, width, 0, p.width),
+                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
+                                     to.accumulate, to.accumulate, to.accumulate});
+      });
 }
 
 Mask padding_mask(const IndexArray& lengths, index_t keys) {
@@ -212,8 +213,9 @@ GradCases attention_grad_cases() {
   const AttentionOptions masked = {.mask = empty_row};
   GradCases cases;
   const auto sdpa = [&](const char* title, const AttentionOptions& o) {
-    cases.push_back({"scaled_dot_product_attention", title, {q, k, v},
-                     [o](Args x) { return scaled_dot_product_attention(x[0], x[1], x[2], o); }});
+    cases.push_back({"scaled_dot_product_attention", title, {q, k, v}, [o](Args x) {
+                       return scaled_dot_product_attention(x[0], x[1], x[2], o);
+                     }});
   };
   sdpa("grouped heads", {});
   sdpa("causal, more keys than queries", {.causal = true});
@@ -221,9 +223,12 @@ GradCases attention_grad_cases() {
   sdpa("causal and padding and scale", both);
   sdpa("mask with an empty row", masked);
   sdpa("dropout", dropped);
-  cases.push_back({"scaled_dot_product_attention", "square, for one operand three times", {same, same, same},
-                   [](Args x) { return scaled_dot_product_attention(x[0], x[1], x[2]); }});
-  cases.push_back({"self_attention", "causal", {qkv}, [](Args x) { return self_attention(x[0], 2, {.causal = true}); }});
+  cases.push_back(
+      {"scaled_dot_product_attention", "square, for one operand three times", {same, same, same}, [](Args x) {
+         return scaled_dot_product_attention(x[0], x[1], x[2]);
+       }});
+  cases.push_back(
+      {"self_attention", "causal", {qkv}, [](Args x) { return self_attention(x[0], 2, {.causal = true}); }});
   cases.push_back({"self_attention", "dropout", {qkv}, [dropped](Args x) { return self_attention(x[0], 2, dropped); }});
   return cases;
 }

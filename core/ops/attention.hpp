@@ -16,8 +16,8 @@ struct AttentionOptions {
   MaskKey dropout_key = {};
 };
 
-/// softmax(scale q k^T) v. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]; H a multiple of H' (grouped
-/// and multi-query attention: head h reads key head h / (H/H')). A query that sees no key gives zeros and zero
+/// softmax(scale q k^T) v. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]; H a multiple of H'
+/// (grouped and multi-query attention: head h reads key head h / (H/H')). A query that sees no key gives zeros and zero
 /// gradients; what is hidden has exactly no influence. The T x S matrix is never stored. Throws ShapeError, ValueError.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});

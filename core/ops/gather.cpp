@@ -25,8 +25,8 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
                         const index_t* row = ids.data();
                         for (std::size_t i = 0; i < ids.size(); ++i) {
                           if (row[i] == padding) continue;
-                          kernels::scaled(dy.data() + static_cast<index_t>(i) * width, 1, to.data + row[i] * width, true,
-                                          width);
+                          kernels::scaled(dy.data() + static_cast<index_t>(i) * width, 1, to.data + row[i] * width,
+                                          true, width);
                         }
                       });
 }

@@ -106,31 +106,33 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     gemm(p.m, p.n, p.k, 1, {fa.data + p.a[i], fa.stride, fa.transposed}, {fb.data + p.b[i], fb.stride, fb.transposed},
          beta, y.data() + static_cast<index_t>(i) * matrix, p.n);
   });
-  return Tape::record("matmul", {a, b}, Tensor(std::move(y)),
-                      [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-    const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
-    const auto upstream = [&](std::size_t i, bool transposed) {
-      return Factor{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
-    };
-    if (g.needs(0)) {  // dA = dY B^T, or its transpose B dY^T where a is used transposed
-      const Destination to = g.buffer(0);
-      for_batch(p.a.size(), p.a_repeats, to, a.size(), [&](std::size_t i, real beta) {
-        const real* right = b.data() + p.b[i];
-        real* out = to.data + p.a[i];
-        if (o.transpose_a) gemm(p.k, p.m, p.n, 1, {right, stride_b, o.transpose_b}, upstream(i, true), beta, out, p.m);
-        else gemm(p.m, p.k, p.n, 1, upstream(i, false), {right, stride_b, !o.transpose_b}, beta, out, p.k);
+  return Tape::record(
+      "matmul", {a, b}, Tensor(std::move(y)), [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
+        const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
+        const auto upstream = [&](std::size_t i, bool transposed) {
+          return Factor{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
+        };
+        if (g.needs(0)) {  // dA = dY B^T, or its transpose B dY^T where a is used transposed
+          const Destination to = g.buffer(0);
+          for_batch(p.a.size(), p.a_repeats, to, a.size(), [&](std::size_t i, real beta) {
+            const real* right = b.data() + p.b[i];
+            real* out = to.data + p.a[i];
+            if (o.transpose_a)
+              gemm(p.k, p.m, p.n, 1, {right, stride_b, o.transpose_b}, upstream(i, true), beta, out, p.m);
+            else gemm(p.m, p.k, p.n, 1, upstream(i, false), {right, stride_b, !o.transpose_b}, beta, out, p.k);
+          });
+        }
+        if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
+          const Destination to = g.buffer(1);
+          for_batch(p.b.size(), p.b_repeats, to, b.size(), [&](std::size_t i, real beta) {
+            const real* left = a.data() + p.a[i];
+            real* out = to.data + p.b[i];
+            if (o.transpose_b)
+              gemm(p.n, p.k, p.m, 1, upstream(i, true), {left, stride_a, o.transpose_a}, beta, out, p.k);
+            else gemm(p.k, p.n, p.m, 1, {left, stride_a, !o.transpose_a}, upstream(i, false), beta, out, p.n);
+          });
+        }
       });
-    }
-    if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
-      const Destination to = g.buffer(1);
-      for_batch(p.b.size(), p.b_repeats, to, b.size(), [&](std::size_t i, real beta) {
-        const real* left = a.data() + p.a[i];
-        real* out = to.data + p.b[i];
-        if (o.transpose_b) gemm(p.n, p.k, p.m, 1, upstream(i, true), {left, stride_a, o.transpose_a}, beta, out, p.k);
-        else gemm(p.k, p.n, p.m, 1, {left, stride_a, !o.transpose_a}, upstream(i, false), beta, out, p.n);
-      });
-    }
-  });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -146,27 +148,26 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (bias.defined()) kernels::binary_rows(kernels::Binary::add, y.data(), bias.data(), y.data(), rows, out);
   return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
                       [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
-    if (g.needs(0)) {  // dX = dY W
-      const Destination to = g.buffer(0);
-      gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
-    }
-    if (g.needs(1)) {  // dW = dY^T X
-      const Destination to = g.buffer(1);
-      gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
-    }
-    if (g.needs(2)) {  // db = column sums of dY
-      const Destination to = g.buffer(2);
-      kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.accumulate);
-    }
-  });
+                        if (g.needs(0)) {  // dX = dY W
+                          const Destination to = g.buffer(0);
+                          gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
+                        }
+                        if (g.needs(1)) {  // dW = dY^T X
+                          const Destination to = g.buffer(1);
+                          gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
+                        }
+                        if (g.needs(2)) {  // db = column sums of dY
+                          const Destination to = g.buffer(2);
+                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.accumulate);
+                        }
+                      });
 }
 
 GradCases linear_algebra_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
   const auto product = [&](const char* title, Shape a, Shape b, MatmulOptions o) {
-    cases.push_back({"matmul", title, {sample(a, 21), sample(b, 22)},
-                     [o](Args x) { return matmul(x[0], x[1], o); }});
+    cases.push_back({"matmul", title, {sample(a, 21), sample(b, 22)}, [o](Args x) { return matmul(x[0], x[1], o); }});
   };
   product("2-D", {2, 3}, {3, 4}, {});
   product("a transposed", {3, 2}, {3, 4}, {.transpose_a = true});

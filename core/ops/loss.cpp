@@ -36,9 +36,10 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   Array losses(targets.shape()), log_sums(targets.shape());
   kernels::cross_entropy(logits.data(), classes.data(), losses.data(), log_sums.data(), rows, width);
   const bool each = options.reduction == Reduction::none;
-  const double scale = options.reduction == Reduction::mean ? 1.0 / static_cast<double>(std::max<index_t>(1, counted)) : 1.0;
-  Tensor loss = each ? Tensor(std::move(losses))
-                     : Tensor::scalar(static_cast<real>(scale * kernels::sum(losses.data(), rows)));
+  const double scale =
+      options.reduction == Reduction::mean ? 1.0 / static_cast<double>(std::max<index_t>(1, counted)) : 1.0;
+  Tensor loss =
+      each ? Tensor(std::move(losses)) : Tensor::scalar(static_cast<real>(scale * kernels::sum(losses.data(), rows)));
   return Tape::record("cross_entropy", {logits}, std::move(loss),
                       [logits = logits.detach(), classes = std::move(classes), log_sums = Tensor(std::move(log_sums)),
                        each, scale, rows, width](const Array& dy, Grads& g) {
@@ -57,8 +58,12 @@ GradCases loss_grad_cases() {
   const IndexArray targets = {{0, 4, kIgnore}, {2, 2, 1}};
   GradCases cases;
   for (Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none})
-    cases.push_back({"cross_entropy", reduction == Reduction::mean ? "mean" : reduction == Reduction::sum ? "sum" : "none",
-                     {logits}, [=](Args a) { return cross_entropy(a[0], targets, {.reduction = reduction}); }});
+    cases.push_back({"cross_entropy",
+                     reduction == Reduction::mean  ? "mean"
+                     : reduction == Reduction::sum ? "sum"
+                                                   : "none",
+                     {logits},
+                     [=](Args a) { return cross_entropy(a[0], targets, {.reduction = reduction}); }});
   return cases;
 }
 

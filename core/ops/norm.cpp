@@ -19,25 +19,24 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   Array y(x.shape());
   kernels::layer_norm(x.data(), gain.defined() ? gain.data() : nullptr, bias.defined() ? bias.data() : nullptr,
                       static_cast<real>(eps), y.data(), mean.data(), inverse.data(), rows, width);
-  return Tape::record(
-      "layer_norm", {x, gain, bias}, Tensor(std::move(y)),
-      [x = x.detach(), gain = gain.detach(), mean = std::move(mean), inverse = Tensor(std::move(inverse)), rows,
-       width](const Array& dy, Grads& g) {
-        if (g.needs(0)) {
-          const Destination to = g.buffer(0);
-          kernels::layer_norm_backward(x.data(), gain.defined() ? gain.data() : nullptr, mean.data(), inverse.data(),
-                                       dy.data(), to.data, to.accumulate, rows, width);
-        }
-        if (g.needs(1)) {
-          const Destination to = g.buffer(1);
-          kernels::layer_norm_gain_backward(x.data(), mean.data(), inverse.data(), dy.data(), to.data, to.accumulate,
-                                            rows, width);
-        }
-        if (g.needs(2)) {
-          const Destination to = g.buffer(2);
-          kernels::sum_axis(dy.data(), 1, rows, width, 1, to.data, to.accumulate);
-        }
-      });
+  return Tape::record("layer_norm", {x, gain, bias}, Tensor(std::move(y)),
+                      [x = x.detach(), gain = gain.detach(), mean = std::move(mean),
+                       inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
+                        if (g.needs(0)) {
+                          const Destination to = g.buffer(0);
+                          kernels::layer_norm_backward(x.data(), gain.defined() ? gain.data() : nullptr, mean.data(),
+                                                       inverse.data(), dy.data(), to.data, to.accumulate, rows, width);
+                        }
+                        if (g.needs(1)) {
+                          const Destination to = g.buffer(1);
+                          kernels::layer_norm_gain_backward(x.data(), mean.data(), inverse.data(), dy.data(), to.data,
+                                                            to.accumulate, rows, width);
+                        }
+                        if (g.needs(2)) {
+                          const Destination to = g.buffer(2);
+                          kernels::sum_axis(dy.data(), 1, rows, width, 1, to.data, to.accumulate);
+                        }
+                      });
 }
 
 GradCases norm_grad_cases() {

@@ -78,7 +78,8 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
   Array y(total.shape());
   const real scale = static_cast<real>(1.0 / static_cast<double>(count));
   kernels::scaled(total.data(), scale, y.data(), false, count_of(y));
-  return Tape::record("mean", {total}, Tensor(std::move(y)), [scale](const Array& dy, Grads& g) { g.add(0, dy, scale); });
+  return Tape::record("mean", {total}, Tensor(std::move(y)),
+                      [scale](const Array& dy, Grads& g) { g.add(0, dy, scale); });
 }
 
 GradCases reduce_grad_cases() {
@@ -88,7 +89,12 @@ GradCases reduce_grad_cases() {
       {"sum", "all", {x}, [](Args a) { return sum(a[0]); }},
       {"sum", "first axis", {x}, [](Args a) { return sum(a[0], {0}); }},
       {"sum", "last axis, kept", {x}, [](Args a) { return sum(a[0], {-1}, true); }},
-      {"sum", "first and last", {x}, [](Args a) { return sum(a[0], {0, 2}); }},
+      {"sum",
+       "first and last",
+       {x},
+       [](Args a) {
+         return sum(a[0], {0, 2});
+       }},
       {"mean", "all", {x}, [](Args a) { return mean(a[0]); }},
       {"mean", "middle axis", {x}, [](Args a) { return mean(a[0], {1}); }},
   };

@@ -139,14 +139,39 @@ GradCases shape_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array cube = sample({2, 3, 4}, 31), flat = sample({2, 6}, 32), other = sample({2, 2, 4}, 33);
   return {
-      {"reshape", "", {flat}, [](Args x) { return reshape(x[0], {3, -1}); }},
-      {"permute", "all axes", {cube}, [](Args x) { return permute(x[0], {2, 0, 1}); }},
-      {"permute", "heads", {cube}, [](Args x) { return permute(x[0], {1, 0, 2}); }},
+      {"reshape",
+       "",
+       {flat},
+       [](Args x) {
+         return reshape(x[0], {3, -1});
+       }},
+      {"permute",
+       "all axes",
+       {cube},
+       [](Args x) {
+         return permute(x[0], {2, 0, 1});
+       }},
+      {"permute",
+       "heads",
+       {cube},
+       [](Args x) {
+         return permute(x[0], {1, 0, 2});
+       }},
       {"permute", "transpose", {flat}, [](Args x) { return transpose(x[0]); }},
       {"slice", "middle axis", {cube}, [](Args x) { return slice(x[0], 1, 1, 3); }},
       {"slice", "with a step", {cube}, [](Args x) { return slice(x[0], -1, -4, kEnd, 2); }},
-      {"concat", "middle axis", {cube, other}, [](Args x) { return concat({x[0], x[1]}, 1); }},
-      {"concat", "the same part twice", {cube, cube}, [](Args x) { return concat({x[0], x[1]}, -1); }},
+      {"concat",
+       "middle axis",
+       {cube, other},
+       [](Args x) {
+         return concat({x[0], x[1]}, 1);
+       }},
+      {"concat",
+       "the same part twice",
+       {cube, cube},
+       [](Args x) {
+         return concat({x[0], x[1]}, -1);
+       }},
   };
 }
 

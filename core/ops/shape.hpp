@@ -19,7 +19,8 @@ Tensor transpose(const Tensor& x, index_t axis_a = -2, index_t axis_b = -1);
 constexpr index_t kEnd = std::numeric_limits<index_t>::max();
 
 /// Elements begin, begin + step, ... before end along an axis. Negative positions count from the end; kEnd is the end.
-/// Throws IndexError for positions outside the axis (as torch.narrow does; nothing is clamped), ValueError for step < 1.
+/// Throws IndexError for positions outside the axis (as torch.narrow does; nothing is clamped), ValueError for step
+/// < 1.
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end = kEnd, index_t step = 1);
 
 /// Joins tensors along an existing axis. Throws ShapeError if the other extents differ, ValueError for no tensors.

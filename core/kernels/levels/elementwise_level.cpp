@@ -91,35 +91,54 @@ void map_backward(const real* x, const real* y, const real* dy, real* dx, bool a
 
 void unary(Unary f, const real* x, real* y, index_t n) {
   switch (f) {
-    case Unary::exp: return map_unary<Exp>(x, y, n);
-    case Unary::log: return map_unary<Log>(x, y, n);
-    case Unary::sqrt: return map_unary<Sqrt>(x, y, n);
-    case Unary::tanh: return map_unary<Tanh>(x, y, n);
-    case Unary::sigmoid: return map_unary<Sigmoid>(x, y, n);
-    case Unary::relu: return map_unary<Relu>(x, y, n);
-    case Unary::gelu: return map_unary<Gelu>(x, y, n);
-    case Unary::gelu_tanh: return map_unary<GeluTanh>(x, y, n);
+    case Unary::exp:
+      return map_unary<Exp>(x, y, n);
+    case Unary::log:
+      return map_unary<Log>(x, y, n);
+    case Unary::sqrt:
+      return map_unary<Sqrt>(x, y, n);
+    case Unary::tanh:
+      return map_unary<Tanh>(x, y, n);
+    case Unary::sigmoid:
+      return map_unary<Sigmoid>(x, y, n);
+    case Unary::relu:
+      return map_unary<Relu>(x, y, n);
+    case Unary::gelu:
+      return map_unary<Gelu>(x, y, n);
+    case Unary::gelu_tanh:
+      return map_unary<GeluTanh>(x, y, n);
   }
 }
 
 void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n) {
   switch (f) {
-    case Unary::gelu: return map_with_slope<Gelu>(x, y, slope, n);
-    case Unary::gelu_tanh: return map_with_slope<GeluTanh>(x, y, slope, n);
-    default: XTAPE_LEVEL::unary(f, x, y, n);  // the others derive their slope from y
+    case Unary::gelu:
+      return map_with_slope<Gelu>(x, y, slope, n);
+    case Unary::gelu_tanh:
+      return map_with_slope<GeluTanh>(x, y, slope, n);
+    default:
+      XTAPE_LEVEL::unary(f, x, y, n);  // the others derive their slope from y
   }
 }
 
 void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
   switch (f) {
-    case Unary::exp: return map_backward<Exp, false, true>(x, y, dy, dx, accumulate, n);
-    case Unary::log: return map_backward<Log, true, false>(x, y, dy, dx, accumulate, n);
-    case Unary::sqrt: return map_backward<Sqrt, false, true>(x, y, dy, dx, accumulate, n);
-    case Unary::tanh: return map_backward<Tanh, false, true>(x, y, dy, dx, accumulate, n);
-    case Unary::sigmoid: return map_backward<Sigmoid, false, true>(x, y, dy, dx, accumulate, n);
-    case Unary::relu: return map_backward<Relu, true, false>(x, y, dy, dx, accumulate, n);
-    case Unary::gelu: return map_backward<Gelu, true, false>(x, y, dy, dx, accumulate, n);
-    case Unary::gelu_tanh: return map_backward<GeluTanh, true, false>(x, y, dy, dx, accumulate, n);
+    case Unary::exp:
+      return map_backward<Exp, false, true>(x, y, dy, dx, accumulate, n);
+    case Unary::log:
+      return map_backward<Log, true, false>(x, y, dy, dx, accumulate, n);
+    case Unary::sqrt:
+      return map_backward<Sqrt, false, true>(x, y, dy, dx, accumulate, n);
+    case Unary::tanh:
+      return map_backward<Tanh, false, true>(x, y, dy, dx, accumulate, n);
+    case Unary::sigmoid:
+      return map_backward<Sigmoid, false, true>(x, y, dy, dx, accumulate, n);
+    case Unary::relu:
+      return map_backward<Relu, true, false>(x, y, dy, dx, accumulate, n);
+    case Unary::gelu:
+      return map_backward<Gelu, true, false>(x, y, dy, dx, accumulate, n);
+    case Unary::gelu_tanh:
+      return map_backward<GeluTanh, true, false>(x, y, dy, dx, accumulate, n);
   }
 }
 
@@ -144,11 +163,16 @@ void map_binary(const real* a, index_t step_a, const real* b, index_t step_b, re
 
 void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n) {
   switch (f) {
-    case Binary::add: return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p + q; });
-    case Binary::sub: return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p - q; });
-    case Binary::mul: return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p * q; });
-    case Binary::div: return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p / q; });
-    case Binary::pow: return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return power(p, q); });
+    case Binary::add:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p + q; });
+    case Binary::sub:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p - q; });
+    case Binary::mul:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p * q; });
+    case Binary::div:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p / q; });
+    case Binary::pow:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return power(p, q); });
     case Binary::chain:
       return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p == 0 ? 0 : p * q; });
     case Binary::pow_base:  // d(p^q)/dp
@@ -191,7 +215,7 @@ void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y,
 }  // namespace
 
 extern const ElementwiseTable elementwise;
-const ElementwiseTable elementwise = {unary,  unary_with_slope, unary_backward, binary, affine,
-                                      scaled, product,          select_scaled};
+const ElementwiseTable elementwise = {unary,  unary_with_slope, unary_backward, binary,
+                                      affine, scaled,           product,        select_scaled};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

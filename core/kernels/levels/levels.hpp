@@ -29,7 +29,7 @@ struct ReduceTable {
 
 struct SoftmaxTable {
   real (*max)(const real* x, index_t n);
-  real (*softmax)(const real* x, real* y, index_t n);          // returns log(sum(exp(x)))
+  real (*softmax)(const real* x, real* y, index_t n);  // returns log(sum(exp(x)))
   void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   real (*log_sum_exp)(const real* x, index_t n);

@@ -20,7 +20,8 @@ Centre split(double mean) {
 /// passes. gain and bias may be null.
 void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t width) {
-  const double sum = sum_of(width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+  const double sum = sum_of(
+      width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
   *mean = sum / static_cast<double>(width);
   const Centre c = split(*mean);
   const double squares = sum_of(
@@ -33,8 +34,7 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
         const real d = (x[i] - c.high) - c.low;
         return d * d;
       });
-  const real r =
-      static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
+  const real r = static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
   *inverse = r;
 #pragma GCC ivdep
   for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r;
@@ -58,10 +58,10 @@ void layer_norm_backward(const real* x, const real* gain, double mean, real inve
   const auto g1 = [=](index_t i) { return gain ? dy[i] * gain[i] : dy[i]; };
   const double n = static_cast<double>(width);
   const real mean_g = static_cast<real>(sum_of(width, g, g1) / n);
-  const real mean_gn = static_cast<real>(sum_of(
-                                             width, [&](index_t i) { return g(i) * normal(i); },
-                                             [&](index_t i) { return g1(i) * normal1(i); }) /
-                                         n);
+  const real mean_gn = static_cast<real>(
+      sum_of(
+          width, [&](index_t i) { return g(i) * normal(i); }, [&](index_t i) { return g1(i) * normal1(i); }) /
+      n);
   if (accumulate) {
 #pragma GCC ivdep
     for (index_t i = 0; i < width; ++i) dx[i] += inverse * (g1(i) - mean_g - normal1(i) * mean_gn);

@@ -6,7 +6,8 @@ namespace {
 #include <xtape/core/kernels/levels/lanes.hpp>
 
 double sum(const real* x, index_t n) {
-  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+  return sum_of(
+      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
 /// In double throughout: squares of floats overflow or vanish in float.

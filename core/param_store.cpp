@@ -1,0 +1,166 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/param_store.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+bool matches(std::string_view name, std::string_view prefix) {
+  return prefix.empty() || name == prefix ||
+         (name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] == '.');
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(text.size() < width ? width - text.size() : 0, ' ');
+}
+
+}  // namespace
+
+Buffer::Buffer(std::string name, Array value)
+    : data_(std::make_shared<std::pair<std::string, Array>>(std::move(name), std::move(value))) {}
+
+void Buffer::set_value(const Array& value) {
+  if (!same_shape(value.shape(), data_->second.shape()))
+    fail_shapes<Shape>("buffer " + name(), "the new value has another shape", {data_->second.shape(), value.shape()});
+  data_->second = value;
+}
+
+ParamStore::ParamStore(std::uint64_t seed) : state_(std::make_shared<State>()) { state_->seed = seed; }
+
+Scope ParamStore::root() { return {state_, ""}; }
+
+std::vector<Parameter> ParamStore::parameters(std::string_view prefix) const {
+  std::vector<Parameter> out;
+  for (const auto& [name, parameter] : state_->parameters) {
+    const auto same = [&p = parameter](const Parameter& other) { return other.same_as(p); };
+    if (matches(name, prefix) && std::none_of(out.begin(), out.end(), same)) out.push_back(parameter);
+  }
+  return out;
+}
+
+Parameter ParamStore::parameter(std::string_view name) const {
+  for (const auto& [known, parameter] : state_->parameters)
+    if (known == name) return parameter;
+  throw NameError("param_store", "there is no parameter named '" + std::string(name) + "'");
+}
+
+Buffer ParamStore::buffer(std::string_view name) const {
+  for (const Buffer& buffer : state_->buffers)
+    if (buffer.name() == name) return buffer;
+  throw NameError("param_store", "there is no buffer named '" + std::string(name) + "'");
+}
+
+bool ParamStore::contains(std::string_view name) const {
+  return std::any_of(state_->parameters.begin(), state_->parameters.end(),
+                     [&](const auto& entry) { return entry.first == name; }) ||
+         std::any_of(state_->buffers.begin(), state_->buffers.end(),
+                     [&](const Buffer& buffer) { return buffer.name() == name; });
+}
+
+index_t ParamStore::parameter_count(std::string_view prefix) const {
+  index_t count = 0;
+  for (const Parameter& parameter : parameters(prefix)) count += parameter.size();
+  return count;
+}
+
+void ParamStore::set_trainable(std::string_view prefix, bool trainable) {
+  std::vector<Parameter> found = parameters(prefix);
+  if (found.empty()) throw NameError("param_store", "no parameter has the prefix '" + std::string(prefix) + "'");
+  for (Parameter& parameter : found) parameter.set_trainable(trainable);
+}
+
+void ParamStore::zero_grad() {
+  for (auto& [name, parameter] : state_->parameters) parameter.zero_grad();
+}
+
+Snapshot ParamStore::snapshot() const {
+  Snapshot out;
+  for (const Parameter& parameter : parameters()) out.parameters.emplace_back(parameter.name(), parameter.value());
+  for (const Buffer& buffer : buffers()) out.buffers.emplace_back(buffer.name(), buffer.value());
+  return out;
+}
+
+void ParamStore::restore(const Snapshot& snapshot) {
+  const auto check = [](const std::string& name, const Shape& have, const Shape& given) {
+    if (!same_shape(have, given)) fail_shapes<Shape>("restore", name + " has another shape", {have, given});
+  };
+  for (const auto& [name, value] : snapshot.parameters) check(name, parameter(name).shape(), value.shape());
+  for (const auto& [name, value] : snapshot.buffers) check(name, buffer(name).value().shape(), value.shape());
+  for (const auto& [name, value] : snapshot.parameters) parameter(name).set_value(value);
+  for (const auto& [name, value] : snapshot.buffers) buffer(name).set_value(value);
+}
+
+std::string ParamStore::summary() const {
+  std::size_t width = 9, shape_width = 5;
+  for (const auto& [name, parameter] : state_->parameters) {
+    width = std::max(width, name.size());
+    shape_width = std::max(shape_width, shape_text(parameter.shape()).size());
+  }
+  std::string out = padded("parameter", width + 2) + padded("shape", shape_width + 2) + padded("elements", 12) + "\n";
+  for (const auto& [name, parameter] : state_->parameters) {
+    std::string notes;
+    if (name != parameter.name()) notes += " tied to " + parameter.name();
+    if (!parameter.trainable()) notes += " frozen";
+    if (!parameter.decays()) notes += " no decay";
+    out += padded(name, width + 2) + padded(shape_text(parameter.shape()), shape_width + 2) +
+           padded(std::to_string(parameter.size()), 12) + notes + "\n";
+  }
+  for (const Buffer& buffer : state_->buffers)
+    out += padded(buffer.name(), width + 2) + padded(shape_text(buffer.value().shape()), shape_width + 2) +
+           padded(std::to_string(buffer.value().size()), 12) + " buffer\n";
+  return out + padded("total", width + 2) + padded("", shape_width + 2) + std::to_string(parameter_count()) + "\n";
+}
+
+Scope Scope::operator/(std::string_view child) const {
+  if (child.empty() || child.find('.') != std::string_view::npos)
+    throw NameError("scope", "'" + std::string(child) + "' is no name for a scope: it is empty or has a dot");
+  return {state_, full_name(child)};
+}
+
+std::string Scope::full_name(std::string_view name) const {
+  return prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name);
+}
+
+void Scope::check_free(const std::string& name) const {
+  const auto taken = [&](const auto& entry) { return entry.first == name; };
+  const auto taken_buffer = [&](const Buffer& buffer) { return buffer.name() == name; };
+  if (std::any_of(state_->parameters.begin(), state_->parameters.end(), taken) ||
+      std::any_of(state_->buffers.begin(), state_->buffers.end(), taken_buffer))
+    throw NameError("scope", "the name '" + name + "' is taken");
+}
+
+Parameter Scope::parameter(std::string_view name, const Shape& shape, const Init& init) const {
+  const std::string full = full_name(name);
+  check_free(full);
+  element_count(shape, full);
+  Array value(shape);
+  Random random(state_->seed, "init/" + full);
+  init(value, random);
+  Parameter parameter(full, std::move(value), shape.size() >= 2);
+  state_->parameters.emplace_back(full, parameter);
+  return parameter;
+}
+
+Parameter Scope::tie(std::string_view name, const Parameter& parameter) const {
+  const std::string full = full_name(name);
+  check_free(full);
+  state_->parameters.emplace_back(full, parameter);
+  return parameter;
+}
+
+Buffer Scope::buffer(std::string_view name, Array value) const {
+  const std::string full = full_name(name);
+  check_free(full);
+  state_->buffers.emplace_back(full, std::move(value));
+  return state_->buffers.back();
+}
+
+MaskStream Scope::masks() const {
+  std::shared_ptr<std::uint64_t>& calls = state_->masks[prefix_];
+  if (!calls) calls = std::make_shared<std::uint64_t>(0);
+  return {state_->seed, stream_id("mask/" + prefix_), calls};
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

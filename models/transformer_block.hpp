@@ -1,0 +1,37 @@
+// One transformer layer: attention and a two-layer network, each around a residual connection.
+#pragma once
+
+#include <xtape/nn/attention.hpp>
+#include <xtape/nn/dropout.hpp>
+#include <xtape/nn/layer_norm.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+struct TransformerBlockOptions {
+  index_t width;
+  index_t heads;
+  index_t hidden = 0;       ///< of the inner network; 0 means 4 width
+  double dropout = 0;       ///< of attention weights and of both residual branches
+  bool bias = true;         ///< in attention and linear layers
+  Init weight_init = {};    ///< of all weights; default: each layer's own
+  Init residual_init = {};  ///< of the two projections into the residual stream; default: weight_init
+};
+
+/// Pre-norm block: x + attention(norm1(x)), then x + linear2(gelu(linear1(norm2(x)))). [B, T, C] -> [B, T, C].
+/// Parameters have the names of torch.nn.TransformerEncoderLayer: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*.
+class TransformerBlock {
+ public:
+  TransformerBlock(const Scope& scope, const TransformerBlockOptions& options);
+
+  Tensor operator()(Tensor x, const AttentionMasks& masks) const;
+
+  LayerNorm norm1;
+  MultiHeadAttention self_attn;
+  LayerNorm norm2;
+  Linear linear1;
+  Linear linear2;
+  Dropout dropout1;
+  Dropout dropout2;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,31 @@
+// Table of vectors, one for each id.
+#pragma once
+
+#include <xtape/core/ops/gather.hpp>
+#include <xtape/core/param_store.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+struct EmbeddingOptions {
+  index_t padding = kNoPadding;  ///< this row starts at zero and gets no gradient
+  Init init = {};                ///< default: standard normal, as PyTorch
+};
+
+/// ids [...] -> [..., width]. Parameter: weight [count, width].
+class Embedding {
+ public:
+  /// Throws ValueError if a size is less than 1 or the padding row does not exist.
+  Embedding(const Scope& scope, index_t count, index_t width, const EmbeddingOptions& options = {});
+  Embedding(Embedding&&) = default;
+  Embedding(const Embedding&) = delete;
+
+  /// Throws IndexError for an id outside 0..count-1.
+  Tensor operator()(const IndexArray& ids) const { return embedding(weight, ids, padding_); }
+
+  Parameter weight;
+
+ private:
+  index_t padding_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,82 @@
+#include <xtape/core/error.hpp>
+#include <xtape/nn/init.hpp>
+
+#include <cmath>
+
+namespace xtape::inline XTAPE_FLAVOUR::init {
+
+namespace {
+
+struct Fans {
+  double in, out;
+};
+
+Fans fans_of(const Array& value) {
+  if (value.dimension() < 2) fail_shapes<Shape>("init", "fan-in and fan-out need at least two axes", {value.shape()});
+  double rest = 1;
+  for (std::size_t i = 2; i < value.dimension(); ++i) rest *= static_cast<double>(value.shape()[i]);
+  return {static_cast<double>(value.shape()[1]) * rest, static_cast<double>(value.shape()[0]) * rest};
+}
+
+void fill_uniform(Array& value, Random& random, double bound) {
+  for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<real>(random.uniform(-bound, bound));
+}
+
+void fill_normal(Array& value, Random& random, double deviation) {
+  for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<real>(deviation * random.normal());
+}
+
+}  // namespace
+
+Init zeros() { return constant(0); }
+Init ones() { return constant(1); }
+
+Init constant(double value) {
+  return [value](Array& x, Random&) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(value);
+  };
+}
+
+Init uniform(double low, double high) {
+  return [low, high](Array& x, Random& random) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
+  };
+}
+
+Init normal(double mean, double deviation) {
+  return [mean, deviation](Array& x, Random& random) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + deviation * random.normal());
+  };
+}
+
+Init xavier_uniform(double gain) {
+  return [gain](Array& x, Random& random) {
+    const Fans fans = fans_of(x);
+    fill_uniform(x, random, gain * std::sqrt(6 / (fans.in + fans.out)));
+  };
+}
+
+Init xavier_normal(double gain) {
+  return [gain](Array& x, Random& random) {
+    const Fans fans = fans_of(x);
+    fill_normal(x, random, gain * std::sqrt(2 / (fans.in + fans.out)));
+  };
+}
+
+Init he_uniform(double gain) {
+  return [gain](Array& x, Random& random) { fill_uniform(x, random, gain * std::sqrt(3 / fans_of(x).in)); };
+}
+
+Init he_normal(double gain) {
+  return [gain](Array& x, Random& random) { fill_normal(x, random, gain / std::sqrt(fans_of(x).in)); };
+}
+
+Init by_fan_in(index_t fan_in) {
+  const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
+  return uniform(-bound, bound);
+}
+
+Init gpt2() { return normal(0, 0.02); }
+Init gpt2_residual(index_t layers) { return normal(0, 0.02 / std::sqrt(2.0 * static_cast<double>(layers))); }
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::init

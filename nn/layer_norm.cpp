@@ -1,0 +1,23 @@
+#include <xtape/core/error.hpp>
+#include <xtape/nn/init.hpp>
+#include <xtape/nn/layer_norm.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& options)
+    : width_(width), eps_(options.eps) {
+  if (width < 1)
+    throw ValueError("layer_norm " + scope.name(), "the width must be at least 1, not " + std::to_string(width));
+  if (!(eps_ >= 0)) throw ValueError("layer_norm " + scope.name(), "eps must not be negative");
+  const Shape shape = {static_cast<std::size_t>(width)};
+  if (options.affine) weight = scope.parameter("weight", shape, init::ones());
+  if (options.affine && options.bias) bias = scope.parameter("bias", shape, init::zeros());
+}
+
+Tensor LayerNorm::operator()(const Tensor& x) const {
+  if (x.rank() < 1 || x.extent(-1) != width_)
+    fail_shapes<Shape>("layer_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
+  return layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_);
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

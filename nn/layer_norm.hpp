@@ -1,0 +1,34 @@
+// Layer normalisation (Ba, Kiros, Hinton 2016).
+#pragma once
+
+#include <xtape/core/ops/norm.hpp>
+#include <xtape/core/param_store.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool affine = true;  ///< gain (starts at 1) and bias (starts at 0)
+  bool bias = true;    ///< without effect unless affine
+};
+
+/// Each row to mean 0 and (biased) variance 1, then gain and bias: [..., width] -> [..., width]. Parameters, as in
+/// PyTorch: weight [width] (the gain), bias [width].
+class LayerNorm {
+ public:
+  /// Throws ValueError if the width is less than 1 or eps negative.
+  LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& options = {});
+  LayerNorm(LayerNorm&&) = default;
+  LayerNorm(const LayerNorm&) = delete;
+
+  Tensor operator()(const Tensor& x) const;
+
+  Parameter weight;
+  Parameter bias;
+
+ private:
+  index_t width_;
+  double eps_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

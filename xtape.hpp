@@ -1,6 +1,7 @@
 // Everything a training script needs.
 #pragma once
 
+#include <xtape/core/kernels/threads.hpp>
 #include <xtape/core/ops.hpp>
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>

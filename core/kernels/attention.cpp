@@ -2,21 +2,17 @@
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
-#include <xtape/core/pool.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
 constexpr index_t kRows = 64;  // queries of one block
-
-template <class T>
-using Scratch = std::vector<T, PoolAllocator<T>>;
 
 /// A block of queries of one head, and the keys that any of them can see.
 struct Block {
@@ -85,10 +81,10 @@ struct Workspace {
   Scratch<std::uint32_t> words;
 
   Workspace(const AttentionProblem& p, bool backward)
-      : weights(static_cast<std::size_t>(std::min(kRows, p.queries) * p.keys)),
-        slopes(backward ? weights.size() : 0),
-        factors(static_cast<std::size_t>(p.drop_below ? p.keys : 0)),
-        words(factors.size()) {}
+      : weights(std::min(kRows, p.queries) * p.keys),
+        slopes(backward ? std::min(kRows, p.queries) * p.keys : 0),
+        factors(p.drop_below ? p.keys : 0),
+        words(p.drop_below ? p.keys : 0) {}
 };
 
 void forward_block(const AttentionProblem& p, const Block& block, bool finite, Workspace& work, HeadsOut out,
@@ -103,7 +99,7 @@ void forward_block(const AttentionProblem& p, const Block& block, bool finite, W
     std::fill(row + visible, row + block.keys, real(0));
     if (p.drop_below) {
       drop_factors(p, block, i, work.words.data(), work.factors.data());
-      for (index_t j = 0; j < block.keys; ++j) row[j] *= work.factors[static_cast<std::size_t>(j)];
+      for (index_t j = 0; j < block.keys; ++j) row[j] *= work.factors[j];
     }
   }
   const index_t key_head = block.h / (p.heads / p.key_heads);
@@ -136,7 +132,7 @@ void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const
     if (p.drop_below) {
       drop_factors(p, block, i, work.words.data(), work.factors.data());
       for (index_t j = 0; j < block.keys; ++j) {
-        const real factor = work.factors[static_cast<std::size_t>(j)];
+        const real factor = work.factors[j];
         s[j] = w[j] == 0 ? 0 : p.scale * w[j] * ((factor == 0 ? 0 : factor * s[j]) - m);
         w[j] *= factor;
       }

@@ -1,10 +1,14 @@
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
 
 #include <cblas.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
@@ -14,6 +18,21 @@ namespace {
 constexpr index_t kTileWork = index_t{1} << 22;  // multiply-adds worth a tile of their own
 constexpr index_t kTileRows = 48;                // the smallest tile along the cut side
 constexpr index_t kMaxTiles = 64;
+
+constexpr index_t kDepth = 384;                  // our own product: a panel of B of this depth fits the first cache
+constexpr index_t kOwnTask = index_t{1} << 18;   // smaller products stay on one thread
+constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread packs at a time
+constexpr index_t kTasks = 8;                    // blocks that a product is cut into, where it has that many
+
+/// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
+/// The environment variable XTAPE_GEMM=openblas chooses OpenBLAS.
+bool own_kernels() {
+  static const bool own = [] {
+    const char* wanted = std::getenv("XTAPE_GEMM");
+    return !wanted || std::strcmp(wanted, "openblas") != 0;
+  }();
+  return own;
+}
 
 /// OpenBLAS runs each call on the calling thread; the cut into tiles is ours.
 bool single_threaded_blas() {
@@ -49,6 +68,42 @@ Factor columns_from(Factor b, index_t begin) {
 
 }  // namespace
 
+/// Our own product: B is packed once, C is cut into blocks of rows and, if these are few, of columns.
+void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                 index_t stride_c) {
+  const GemmTable& table = level().gemm;
+  const index_t depths = (k + kDepth - 1) / kDepth;
+  const index_t row_blocks = (m + kGemmRows - 1) / kGemmRows;
+  const index_t panels = (n + table.tile_columns - 1) / table.tile_columns;
+  const bool shared = m * n * k > kOwnTask;
+  const index_t column_blocks = shared ? std::clamp(kTasks / row_blocks, index_t{1}, panels) : 1;
+  const index_t columns = (panels + column_blocks - 1) / column_blocks * table.tile_columns;
+  Scratch<real> packed(table.packed_size((k + depths - 1) / depths, n));
+  for (index_t d = 0; d < depths; ++d) {
+    const index_t begin_k = k * d / depths, depth = k * (d + 1) / depths - begin_k;
+    const Factor left = columns_from(a, begin_k), right = rows_from(b, begin_k);
+    const auto pack = [&](index_t begin, index_t end) {
+      table.pack_b(columns_from(right, begin), depth, end - begin, packed.data() + table.packed_size(depth, begin));
+    };
+    const auto multiply = [&](index_t task) {
+      const index_t row = task % row_blocks * m / row_blocks, rows = (task % row_blocks + 1) * m / row_blocks - row;
+      const index_t column = task / row_blocks * columns;
+      if (column >= n) return;
+      Scratch<real> panel(rows * depth + kGemmSlack);
+      table.block(rows, std::min(columns, n - column), depth, alpha, rows_from(left, row),
+                  packed.data() + table.packed_size(depth, column), d == 0 ? beta : real(1),
+                  c + row * stride_c + column, stride_c, panel.data());
+    };
+    if (!shared) {
+      pack(0, n);
+      for (index_t task = 0; task < row_blocks; ++task) multiply(task);
+    } else {
+      parallel_ranges(n, std::max<index_t>(1, kPackTask / depth / table.tile_columns) * table.tile_columns, pack);
+      parallel_for(row_blocks * column_blocks, multiply);
+    }
+  }
+}
+
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
   if (m == 0 || n == 0) return;
   if (k == 0) {  // BLAS refuses strides of 0
@@ -58,6 +113,7 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real 
     }
     return;
   }
+  if (own_kernels()) return own_product(m, n, k, alpha, a, b, beta, c, stride_c);
   single_threaded_blas();
   const bool by_rows = m >= n;
   const index_t side = by_rows ? m : n;
@@ -71,7 +127,9 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real 
 }
 
 const char* gemm_backend() {
-  static const std::string name = std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
+  static const std::string name = own_kernels()
+                                      ? std::string("xtape ") + level().name
+                                      : std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
   return name.c_str();
 }
 

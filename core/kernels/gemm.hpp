@@ -17,7 +17,7 @@ struct Factor {
 /// threads, so the bits do not depend on the number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c);
 
-/// Name of the backend and of the kernels it chose, for logs: "OpenBLAS 0.3.21 (SkylakeX)".
+/// Name of the backend in use, for logs: "xtape v4", or OpenBLAS with its configuration.
 const char* gemm_backend();
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

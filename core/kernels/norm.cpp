@@ -1,10 +1,9 @@
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/norm.hpp>
+#include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
-#include <xtape/core/pool.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -34,7 +33,7 @@ void layer_norm_backward(const real* x, const real* gain, const double* mean, co
 void layer_norm_gain_backward(const real* x, const double* mean, const real* inverse, const real* dy, real* dgain,
                               bool accumulate, index_t rows, index_t width) {
   const index_t blocks = (rows + kRows - 1) / kRows;
-  std::vector<real, PoolAllocator<real>> partial(static_cast<std::size_t>(blocks * width));
+  const Scratch<real> partial(blocks * width);
   parallel_for(blocks, [&](index_t b) {
     const index_t begin = b * kRows;
     level().norm.layer_norm_gain(x + begin * width, mean + begin, inverse + begin, dy + begin * width,
@@ -42,7 +41,7 @@ void layer_norm_gain_backward(const real* x, const double* mean, const real* inv
   });
   for (index_t i = 0; i < width; ++i) {
     double total = accumulate ? static_cast<double>(dgain[i]) : 0;
-    for (index_t b = 0; b < blocks; ++b) total += static_cast<double>(partial[static_cast<std::size_t>(b * width + i)]);
+    for (index_t b = 0; b < blocks; ++b) total += static_cast<double>(partial[b * width + i]);
     dgain[i] = static_cast<real>(total);
   }
 }

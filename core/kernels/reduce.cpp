@@ -1,10 +1,9 @@
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
-#include <xtape/core/pool.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -13,19 +12,14 @@ namespace {
 constexpr index_t kPiece = 1 << 15;  // elements of one partial sum
 constexpr index_t kRows = 64;        // rows that a column sum adds up in `real`
 
-template <class T>
-using Scratch = std::vector<T, PoolAllocator<T>>;
-
 template <class Piece>
 double in_pieces(index_t n, const Piece& piece) {
   if (n <= kPiece) return piece(index_t{0}, n);
   const index_t pieces = (n + kPiece - 1) / kPiece;
-  Scratch<double> partial(static_cast<std::size_t>(pieces));
-  parallel_for(pieces, [&](index_t p) {
-    partial[static_cast<std::size_t>(p)] = piece(p * kPiece, std::min(n, (p + 1) * kPiece));
-  });
+  const Scratch<double> partial(pieces);
+  parallel_for(pieces, [&](index_t p) { partial[p] = piece(p * kPiece, std::min(n, (p + 1) * kPiece)); });
   double total = 0;
-  for (double value : partial) total += value;
+  for (index_t p = 0; p < pieces; ++p) total += partial[p];
   return total;
 }
 
@@ -36,7 +30,7 @@ void put(real* out, double value, bool accumulate) {
 /// Sums over the rows of one [rows, columns] matrix.
 void column_sums(const real* x, index_t rows, index_t columns, double scale, real* out, bool accumulate) {
   const index_t blocks = (rows + kRows - 1) / kRows;
-  Scratch<real> partial(static_cast<std::size_t>(blocks * columns));
+  const Scratch<real> partial(blocks * columns);
   const auto block = [&](index_t b) {
     const index_t begin = b * kRows;
     level().reduce.column_sums(x + begin * columns, std::min(kRows, rows - begin), columns, columns,
@@ -47,11 +41,11 @@ void column_sums(const real* x, index_t rows, index_t columns, double scale, rea
   } else {
     for (index_t b = 0; b < blocks; ++b) block(b);
   }
-  Scratch<double> total(static_cast<std::size_t>(columns), 0.0);
-  for (index_t b = 0; b < blocks; ++b)
-    for (index_t c = 0; c < columns; ++c)
-      total[static_cast<std::size_t>(c)] += static_cast<double>(partial[static_cast<std::size_t>(b * columns + c)]);
-  for (index_t c = 0; c < columns; ++c) put(out + c, scale * total[static_cast<std::size_t>(c)], accumulate);
+  for (index_t c = 0; c < columns; ++c) {
+    double total = 0;
+    for (index_t b = 0; b < blocks; ++b) total += static_cast<double>(partial[b * columns + c]);
+    put(out + c, scale * total, accumulate);
+  }
 }
 
 }  // namespace

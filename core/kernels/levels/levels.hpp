@@ -7,6 +7,7 @@
 #pragma once
 
 #include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/gemm.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -51,6 +52,19 @@ struct OptimizeTable {
   void (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
 };
 
+/// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
+constexpr index_t kGemmRows = 96;
+constexpr index_t kGemmSlack = 16;  ///< elements that packing may write past the end
+
+/// The inner loops of the matrix product.
+struct GemmTable {
+  index_t tile_columns;
+  index_t (*packed_size)(index_t k, index_t n);
+  void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
+  void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, const real* packed, real beta, real* c,
+                index_t stride_c, real* scratch);
+};
+
 struct Level {
   const char* name;
   const ElementwiseTable& elementwise;
@@ -58,6 +72,7 @@ struct Level {
   const SoftmaxTable& softmax;
   const NormTable& norm;
   const OptimizeTable& optimize;
+  const GemmTable& gemm;
 };
 
 /// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).

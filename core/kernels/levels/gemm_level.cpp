@@ -1,0 +1,223 @@
+// The inner loops of the matrix product: a tile of C is held in registers while a panel of A and a packed panel of B
+// stream past (Goto and van de Geijn 2008).
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
+namespace {
+
+// Registers of each level: bytes of a vector, and the rows of C that fit with two vectors each.
+#if defined(__AVX512F__)
+constexpr int kBytes = 64, kTileRows = 12;
+#elif defined(__AVX2__)
+constexpr int kBytes = 32, kTileRows = 6;
+#else
+constexpr int kBytes = 16, kTileRows = 4;
+#endif
+constexpr int kWidth = kBytes / sizeof(real);
+constexpr index_t kTileColumns = 2 * kWidth;
+constexpr index_t kMaxPanels = kGemmRows / kTileRows;
+
+typedef real Vector __attribute__((vector_size(kBytes)));
+typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(real)), may_alias));
+
+inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
+inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
+
+/// Elements of a panel of A: element (i, k) stands at data[i * row + k * step].
+struct PanelA {
+  const real* data;
+  index_t row, step;
+};
+
+/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored.
+template <int rows, int vectors>
+void tile(index_t k, PanelA a, const real* b, real alpha, real beta, real* c, index_t stride_c, index_t columns) {
+  Vector sum[rows][vectors] = {};
+  for (index_t p = 0; p < k; ++p) {
+    Vector right[vectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+      const Vector left = a.data[i * a.row] - Vector{};
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j) sum[i][j] += left * right[j];
+    }
+    a.data += a.step;
+    b += vectors * kWidth;
+  }
+  if (columns == vectors * kWidth) {
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; ++j) {
+        real* to = c + i * stride_c + j * kWidth;
+        store(to, beta == 0 ? alpha * sum[i][j] : alpha * sum[i][j] + beta * load(to));
+      }
+    }
+    return;
+  }
+  for (int i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < columns; ++j) {
+      real& to = c[i * stride_c + j];
+      const real value = alpha * sum[i][j / kWidth][j % kWidth];
+      to = beta == 0 ? value : value + beta * to;
+    }
+  }
+}
+
+using Tile = void (*)(index_t, PanelA, const real*, real, real, real*, index_t, index_t);
+
+template <int vectors>
+Tile tile_of(index_t rows) {
+  static constexpr Tile tiles[] = {
+    tile<1, vectors>,
+    tile<2, vectors>,
+    tile<3, vectors>,
+    tile<4, vectors>,
+#if defined(__AVX2__)
+    tile<5, vectors>,
+    tile<6, vectors>,
+#endif
+#if defined(__AVX512F__)
+    tile<7, vectors>,
+    tile<8, vectors>,
+    tile<9, vectors>,
+    tile<10, vectors>,
+    tile<11, vectors>,
+    tile<12, vectors>
+#endif
+  };
+  return tiles[rows - 1];
+}
+
+/// One stage of a transposition in registers: blocks of `step` elements change places between rows step apart.
+template <int step>
+inline void exchange(Vector* rows) {
+  typedef decltype([] {
+    if constexpr (sizeof(real) == 4) return std::int32_t{};
+    else return std::int64_t{};
+  }()) Integer;
+  typedef Integer Indices __attribute__((vector_size(kBytes)));
+  Indices low, high;
+#pragma GCC unroll 16
+  for (int e = 0; e < kWidth; ++e) {
+    low[e] = (e & step) ? kWidth + (e - step) : e;
+    high[e] = (e & step) ? kWidth + e : e + step;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kWidth; ++i) {
+    if (i & step) continue;
+    const Vector a = rows[i], b = rows[i + step];
+    rows[i] = __builtin_shuffle(a, b, low);
+    rows[i + step] = __builtin_shuffle(a, b, high);
+  }
+}
+
+/// to[e * to_stride + i] = from[i * from_stride + e] for i, e < kWidth.
+inline void transpose_square(const real* from, index_t from_stride, real* to, index_t to_stride) {
+  Vector rows[kWidth];
+#pragma GCC unroll 16
+  for (int i = 0; i < kWidth; ++i) rows[i] = load(from + i * from_stride);
+  exchange<1>(rows);
+  if constexpr (kWidth > 2) exchange<2>(rows);
+  if constexpr (kWidth > 4) exchange<4>(rows);
+  if constexpr (kWidth > 8) exchange<8>(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < kWidth; ++i) store(to + i * to_stride, rows[i]);
+}
+
+/// One panel of B, [k, width] with the last columns zero past `columns`.
+void pack_panel(Factor b, index_t k, index_t columns, index_t width, real* to) {
+  if (!b.transposed) {
+    for (index_t p = 0; p < k; ++p) {
+      const real* row = b.data + p * b.stride;
+      for (index_t j = 0; j < columns; ++j) to[p * width + j] = row[j];
+      for (index_t j = columns; j < width; ++j) to[p * width + j] = 0;
+    }
+    return;
+  }
+  index_t j = 0;
+  for (; j + kWidth <= columns; j += kWidth) {
+    index_t p = 0;
+    for (; p + kWidth <= k; p += kWidth)
+      transpose_square(b.data + j * b.stride + p, b.stride, to + p * width + j, width);
+    for (; p < k; ++p)
+      for (index_t e = 0; e < kWidth; ++e) to[p * width + j + e] = b.data[(j + e) * b.stride + p];
+  }
+  for (; j < width; ++j)
+    for (index_t p = 0; p < k; ++p) to[p * width + j] = j < columns ? b.data[j * b.stride + p] : 0;
+}
+
+/// Columns of a panel as stored: two vectors, or one if that is enough.
+index_t panel_width(index_t columns) { return columns > kWidth ? kTileColumns : kWidth; }
+
+/// Packs columns of b [k, n] into panels one after the other; the packed length is packed_size(k, n).
+void pack_b(Factor b, index_t k, index_t n, real* to) {
+  for (index_t j = 0; j < n; j += kTileColumns) {
+    const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
+    Factor panel = b;
+    panel.data += b.transposed ? j * b.stride : j;
+    pack_panel(panel, k, columns, panel_width(columns), to);
+    to += k * panel_width(columns);
+  }
+}
+
+/// Rows of panel `panel` of a block of m rows: as even as can be.
+struct Rows {
+  index_t begin, count;
+};
+Rows panel_rows(index_t m, index_t panel) {
+  const index_t panels = (m + kTileRows - 1) / kTileRows;
+  const index_t begin = m * panel / panels;
+  return {begin, m * (panel + 1) / panels - begin};
+}
+
+/// Rows of A as the tile reads them: where they stand, or, if they are columns of the stored matrix, copied to
+/// `scratch`.
+PanelA panel_of(Factor a, Rows rows, index_t k, real* scratch) {
+  if (!a.transposed) return {a.data + rows.begin * a.stride, a.stride, 1};
+  const real* from = a.data + rows.begin;
+  // Whole vectors are copied, each overwriting what the one before copied too much, while that stays inside A.
+  const index_t short_of_end = (kWidth - rows.count + a.stride - 1) / a.stride;
+  index_t p = 0;
+  for (; p + short_of_end < k; ++p) store(scratch + p * rows.count, load(from + p * a.stride));
+  for (; p < k; ++p)
+    for (index_t i = 0; i < rows.count; ++i) scratch[p * rows.count + i] = from[p * a.stride + i];
+  return {scratch, 1, rows.count};
+}
+
+/// c [m, n] = alpha a b + beta c with b packed. `scratch` holds m * k + kGemmSlack elements. A panel of B stays in the
+/// first cache while all of A passes.
+void block(index_t m, index_t n, index_t k, real alpha, Factor a, const real* packed, real beta, real* c,
+           index_t stride_c, real* scratch) {
+  const index_t panels = (m + kTileRows - 1) / kTileRows;
+  PanelA left[kMaxPanels];
+  for (index_t panel = 0; panel < panels; ++panel) {
+    const Rows rows = panel_rows(m, panel);
+    left[panel] = panel_of(a, rows, k, scratch + rows.begin * k);
+  }
+  for (index_t j = 0; j < n; j += kTileColumns) {
+    const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
+    const index_t width = panel_width(columns);
+    for (index_t panel = 0; panel < panels; ++panel) {
+      const Rows rows = panel_rows(m, panel);
+      const Tile run = width == kTileColumns ? tile_of<2>(rows.count) : tile_of<1>(rows.count);
+      run(k, left[panel], packed, alpha, beta, c + rows.begin * stride_c + j, stride_c, columns);
+    }
+    packed += k * width;
+  }
+}
+
+index_t packed_size(index_t k, index_t n) {
+  const index_t rest = n % kTileColumns;
+  return k * (n - rest + (rest ? panel_width(rest) : 0));
+}
+
+}  // namespace
+
+extern const GemmTable gemm_table;
+const GemmTable gemm_table = {kTileColumns, packed_size, pack_b, block};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -1,0 +1,91 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/random.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/data/text.hpp>
+#include <xtape/data/utf8.hpp>
+
+#include <algorithm>
+
+namespace xtape {
+
+namespace {
+
+index_t train_part(index_t size) { return size * 9 / 10; }
+
+/// Why this text cannot be used, or "".
+std::string complaint(std::string_view text, const TextOptions& options) {
+  if (text.empty()) return "the text is empty";
+  const bool of_bytes = options.symbols == Symbols::bytes;
+  if (const std::size_t bad = of_bytes ? std::string_view::npos : find_invalid_utf8(text); bad != text.npos)
+    return "the text is not valid UTF-8 at byte " + std::to_string(bad) + " (it can be read as bytes)";
+  const auto size = static_cast<index_t>(of_bytes ? text.size() : count_code_points(text));
+  const index_t train = train_part(size);
+  if (std::min(train, size - train) > options.context) return "";
+  return "the text is too short: its " + std::to_string(size) + " symbols give " + std::to_string(train) +
+         " for training and " + std::to_string(size - train) +
+         " for validation, and each needs more than the context of " + std::to_string(options.context);
+}
+
+void require_positive(const char* op, const char* name, index_t value) {
+  if (value < 1) throw ValueError(op, std::string(name) + " must be at least 1, not " + std::to_string(value));
+}
+
+Vocabulary vocabulary_of(std::string_view text, const TextOptions& options) {
+  require_positive("text", "context", options.context);
+  if (const std::string reason = complaint(text, options); !reason.empty()) throw ValueError("text", reason);
+  return options.symbols == Symbols::bytes ? Vocabulary::bytes() : Vocabulary::characters(text);
+}
+
+}  // namespace
+
+TextData::TextData(std::string_view text, const TextOptions& options)
+    : context_(options.context), seed_(options.seed), vocabulary_(vocabulary_of(text, options)) {
+  ids_.reserve(text.size());
+  for (std::size_t position = 0; position < text.size();)
+    ids_.push_back(static_cast<std::int32_t>(vocabulary_.next_id(text, position)));
+  train_size_ = train_part(size());
+}
+
+Batch TextData::windows_at(const std::vector<index_t>& starts) const {
+  const Shape shape = {starts.size(), static_cast<std::size_t>(context_)};
+  Batch batch{IndexArray(shape), IndexArray(shape)};
+  for (std::size_t b = 0; b < starts.size(); ++b) {
+    const auto row = static_cast<index_t>(b) * context_;
+    std::copy_n(ids_.begin() + starts[b], context_, batch.inputs.data() + row);
+    std::copy_n(ids_.begin() + starts[b] + 1, context_, batch.targets.data() + row);
+  }
+  return batch;
+}
+
+Batch TextData::train_batch(index_t step, index_t batch) const {
+  if (step < 0) throw ValueError("train_batch", "step must not be negative, not " + std::to_string(step));
+  require_positive("train_batch", "batch", batch);
+  Random random(seed_, substream(stream_id("text.train"), static_cast<std::uint64_t>(step)));
+  std::vector<index_t> starts(static_cast<std::size_t>(batch));
+  for (index_t& start : starts) start = random.below(train_size_ - context_);
+  return windows_at(starts);
+}
+
+std::vector<Batch> TextData::validation_batches(index_t batch, index_t windows) const {
+  require_positive("validation_batches", "batch", batch);
+  require_positive("validation_batches", "windows", windows);
+  std::vector<Batch> batches;
+  const index_t end = std::min(windows, validation_windows());
+  for (index_t first = 0; first < end;) {
+    std::vector<index_t> starts(static_cast<std::size_t>(std::min(batch, end - first)));
+    for (index_t& start : starts) start = train_size_ + context_ * first++;
+    batches.push_back(windows_at(starts));
+  }
+  return batches;
+}
+
+TextData load_text(const std::string& path, const TextOptions& options) {
+  require_positive("load_text", "context", options.context);
+  const std::string found = find_data(path);
+  const std::string text = read_file(found);
+  if (const std::string reason = complaint(text, options); !reason.empty())
+    throw FileError("load_text", found + ": " + reason);
+  return TextData(text, options);
+}
+
+}  // namespace xtape

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Puts a data set into datasets/, from a Debian package. What is already there stays.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  cat <<'END'
+usage: scripts/get_data.sh NAME
+Known data sets:
+  kjv   the King James Bible, 4.1 MB of English: datasets/kjv.txt, one verse a line,
+        and datasets/kjv.refs.tsv, book, chapter and verse of each line (Debian package bible-kjv)
+END
+}
+
+fail() {
+  echo "error: $2" >&2
+  exit "$1"
+}
+
+# Sets the line of one data set in the SOURCES.txt of the new directory: files, package, version, licence.
+note_source() {
+  local files=$1 package=$2 licence=$3 version
+  version=$(dpkg-query -W -f='${Version}' "$package") || fail 1 "no Debian package $package is installed"
+  {
+    printf 'files\tpackage\tversion\tlicence\n'
+    grep -v -e '^files	' -e "^$files	" datasets/SOURCES.txt 2>/dev/null || true
+    printf '%s\t%s\t%s\t%s\n' "$files" "$package" "$version" "$licence"
+  } >"$new/SOURCES.txt"
+}
+
+get_kjv() {
+  local verses=31102
+  if [[ -f datasets/kjv.txt ]]; then
+    echo "datasets/kjv.txt is already there"
+    return
+  fi
+  command -v bible >/dev/null || fail 2 "the command 'bible' is missing; run: sudo apt-get install bible-kjv"
+  # Each line reads "1Chr2:3 The sons of Judah; ..."; whatever does not is left out here and missed by the count.
+  bible -f gen1:1-rev22:21 </dev/null |
+    sed -nE 's/^([1-3]?[A-Za-z]+)([0-9]+):([0-9]+) (.+)$/\1\t\2\t\3\t\4/p' >"$new/verses.tsv"
+  local count
+  count=$(wc -l <"$new/verses.tsv")
+  ((count == verses)) || fail 1 "'bible' printed $count verses, not $verses; datasets/ is left as it was"
+  printf 'book\tchapter\tverse\n' >"$new/kjv.refs.tsv"
+  cut -f 1-3 "$new/verses.tsv" >>"$new/kjv.refs.tsv"
+  cut -f 4- "$new/verses.tsv" >"$new/kjv.txt"
+  note_source "kjv.txt, kjv.refs.tsv" bible-kjv-text "public domain"
+  mv "$new/kjv.refs.tsv" "$new/SOURCES.txt" datasets/
+  mv "$new/kjv.txt" datasets/ # last: its presence says that all is there
+  echo "datasets/kjv.txt: $count verses, $(wc -c <datasets/kjv.txt) bytes"
+}
+
+case "${1-}" in
+  -h | --help) usage && exit ;;
+  kjv) ;;
+  *)
+    echo "error: there is no data set '${1-}'" >&2
+    usage >&2
+    exit 2
+    ;;
+esac
+mkdir -p datasets
+new=$(mktemp -d datasets/.new.XXXXXX) # on the same file system: moving out of it is a rename
+trap 'rm -rf "$new"' EXIT
+"get_$1"

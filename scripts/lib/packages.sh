@@ -1,0 +1,42 @@
+# shellcheck shell=bash disable=SC2034
+# The Debian packages that the scripts need, and their installation. To be sourced.
+
+# Building the library, its tests and its examples.
+build_packages=(
+  cmake ninja-build g++
+  libxtensor-dev libxtensor-blas-dev libopenblas-dev
+  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev doctest-dev
+)
+# The King James text.
+kjv_packages=(bible-kjv)
+
+# Prints those of the named packages that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || echo "$package"
+  done
+}
+
+# Installs what is missing of the named packages as root or by a sudo that asks no password; without either prints the
+# line to run and exits 2.
+ensure_packages() {
+  if ! { command -v dpkg-query && command -v apt-get; } >/dev/null; then
+    echo "error: this is not Debian; install the counterparts of: $*" >&2
+    exit 2
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  local as_root=()
+  if (($(id -u) != 0)); then
+    if ! sudo -n true &>/dev/null; then
+      echo "packages are missing, run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+      exit 2
+    fi
+    as_root=(sudo -n)
+  fi
+  echo "Installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
+}

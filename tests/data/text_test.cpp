@@ -1,0 +1,149 @@
+#include <xtape/data/utf8.hpp>
+
+#include "data/temporary_files.hpp"
+#include "support.hpp"
+
+#include <vector>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+// Characters that tell their own position: symbol i is the code point 0x4E00 + i (three bytes each), id i.
+std::string counting(index_t size) {
+  std::string text;
+  for (index_t i = 0; i < size; ++i) append_code_point(text, static_cast<char32_t>(0x4E00 + i));
+  return text;
+}
+
+std::vector<index_t> list(const IndexArray& ids) { return {ids.data(), ids.data() + ids.size()}; }
+
+}  // namespace
+
+TEST_CASE("training windows are runs of the training split with their targets one further") {
+  const TextData text(counting(200), {.context = 7});
+  CHECK(text.vocab() == 200);
+  CHECK(text.train_size() == 180);
+  CHECK(text.validation_size() == 20);
+  std::vector<bool> started(180);
+  for (index_t step = 0; step < 200; ++step) {
+    const Batch batch = text.train_batch(step, 16);
+    REQUIRE(same_shape(batch.inputs.shape(), Shape{16, 7}));
+    REQUIRE(same_shape(batch.targets.shape(), Shape{16, 7}));
+    for (std::size_t b = 0; b < 16; ++b) {
+      const index_t start = batch.inputs(b, 0);
+      started[static_cast<std::size_t>(start)] = true;
+      for (std::size_t t = 0; t < 7; ++t) {
+        REQUIRE(batch.inputs(b, t) == start + static_cast<index_t>(t));
+        REQUIRE(batch.targets(b, t) == start + static_cast<index_t>(t) + 1);
+      }
+      REQUIRE(batch.targets(b, 6) < 180);
+    }
+  }
+  // 180 - 7 = 173 possible starts, the last of which has the last training symbol as its last target.
+  CHECK(std::count(started.begin(), started.end(), true) == 173);
+  CHECK(started[172]);
+}
+
+TEST_CASE("training windows depend on the seed and the step only") {
+  const std::string content = counting(5000);
+  const TextData text(content, {.context = 8, .seed = 3});
+  const TextData again(content, {.context = 8, .seed = 3});
+  const TextData other(content, {.context = 8, .seed = 4});
+  const Batch late = again.train_batch(900, 16);  // without the 900 before it
+  CHECK(list(text.train_batch(900, 16).inputs) == list(late.inputs));
+  CHECK(list(text.train_batch(901, 16).inputs) != list(late.inputs));
+  CHECK(list(other.train_batch(900, 16).inputs) != list(late.inputs));
+  const std::vector<index_t> all = list(late.inputs);
+  CHECK(list(text.train_batch(900, 4).inputs) == std::vector<index_t>(all.begin(), all.begin() + 4 * 8));
+}
+
+TEST_CASE("validation windows cover the split in order, each target once") {
+  const TextData text(counting(1000), {.context = 8});
+  CHECK(text.validation_windows() == 12);  // 99 targets: 12 windows and a rest of 3
+  const std::vector<Batch> batches = text.validation_batches(5, 100);
+  REQUIRE(batches.size() == 3);
+  index_t expected = 900;
+  for (const Batch& batch : batches) {
+    CHECK(batch.inputs.shape(0) == (&batch == &batches.back() ? 2 : 5));
+    CHECK(batch.inputs.shape(1) == 8);
+    for (index_t id : batch.inputs) REQUIRE(id == expected++);
+    const std::vector<index_t> inputs = list(batch.inputs), targets = list(batch.targets);
+    for (std::size_t i = 0; i < inputs.size(); ++i) REQUIRE(targets[i] == inputs[i] + 1);
+  }
+  CHECK(expected == 900 + 12 * 8);
+
+  const std::vector<Batch> few = text.validation_batches(5, 7);
+  REQUIRE(few.size() == 2);
+  CHECK(list(few[0].inputs) == list(batches[0].inputs));
+  CHECK(few[1].inputs.shape(0) == 2);
+}
+
+TEST_CASE("the shortest text gives one window of each split, one symbol less is refused") {
+  const TextData text(counting(50), {.context = 4});  // 45 and 5
+  const Batch validation = text.validation_batches(1, 1).at(0);
+  CHECK(list(validation.inputs) == std::vector<index_t>{45, 46, 47, 48});
+  CHECK(list(validation.targets) == std::vector<index_t>{46, 47, 48, 49});
+  check_throws<ValueError>([] { TextData(counting(40), {.context = 4}); },
+                           "its 40 symbols give 36 for training and 4 for validation");
+}
+
+TEST_CASE("a text of one symbol, and one exactly as long as the context, are refused") {  // O-34 (12) and (14)
+  for (const Symbols symbols : {Symbols::characters, Symbols::bytes}) {
+    check_throws<ValueError>([&] { TextData("x", {.context = 1, .symbols = symbols}); }, "too short");
+    check_throws<ValueError>([&] { TextData(std::string(64, 'x'), {.context = 64, .symbols = symbols}); },
+                             "too short: its 64 symbols give 57 for training and 7 for validation, and each needs more "
+                             "than the context of 64");
+  }
+}
+
+TEST_CASE("bytes round-trip through windows that cut characters") {  // O-34 (13)
+  const std::string content = counting(100);                         // 300 bytes
+  const TextData text(content, {.context = 4, .symbols = Symbols::bytes});
+  CHECK(text.vocab() == 256);
+  CHECK(text.train_size() == 270);
+  std::string decoded;
+  for (const Batch& batch : text.validation_batches(2, 100)) decoded += text.vocabulary().decode(batch.inputs);
+  CHECK(decoded == content.substr(270, 28));
+  const Batch batch = text.train_batch(0, 8);
+  for (std::size_t b = 0; b < 8; ++b) {
+    const index_t* row = batch.inputs.data() + b * 4;
+    CHECK(content.substr(0, 270).find(text.vocabulary().decode(std::span(row, 4))) != std::string::npos);
+  }
+}
+
+TEST_CASE("arguments outside their domain are refused") {
+  const TextData text(counting(100), {.context = 4});
+  check_throws<ValueError>([&] { text.train_batch(-1, 4); }, "step must not be negative, not -1");
+  check_throws<ValueError>([&] { text.train_batch(0, 0); }, "[train_batch] batch must be at least 1, not 0");
+  check_throws<ValueError>([&] { text.validation_batches(0, 1); }, "batch must be at least 1");
+  check_throws<ValueError>([&] { text.validation_batches(1, 0); }, "windows must be at least 1");
+  check_throws<ValueError>([] { TextData("abc", {.context = 0}); }, "context must be at least 1, not 0");
+  check_throws<ValueError>([] { TextData(""); }, "the text is empty");
+}
+
+TEST_CASE("a text file is loaded as it is") {
+  const TemporaryDirectory directory;
+  const std::string content = "one\r\ntwo\xC3\xA9\n" + counting(50);
+  const TextData text = load_text(directory.write("text.txt", content), {.context = 4});
+  CHECK(text.vocabulary().symbols() == Vocabulary::characters(content).symbols());
+  CHECK(text.train_size() + text.validation_size() == 60);
+}
+
+TEST_CASE("a text file that cannot serve is refused with its name") {
+  const TemporaryDirectory directory;
+  const auto refused = [&](const std::string& path, const std::string& reason) {
+    check_throws<FileError>([&] { load_text(path, {.context = 4}); }, reason);
+    check_throws<FileError>([&] { load_text(path, {.context = 4}); }, path);
+  };
+  refused(directory.write("empty.txt", ""), "the text is empty");
+  refused(directory.write("short.txt", "abcd"), "too short: its 4 symbols");
+  std::string latin1(200, 'a');
+  latin1[100] = '\xE9';
+  refused(directory.write("latin1.txt", latin1), "not valid UTF-8 at byte 100 (it can be read as bytes)");
+  refused(directory.path(), "is a directory");
+  refused(directory.path() + "/missing.txt", "no such file");
+  CHECK(load_text(directory.path() + "/latin1.txt", {.context = 4, .symbols = Symbols::bytes}).vocab() == 256);
+  check_throws<ValueError>([&] { load_text(directory.path() + "/empty.txt", {.context = 0}); }, "context");
+}

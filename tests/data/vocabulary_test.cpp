@@ -1,0 +1,70 @@
+#include "support.hpp"
+
+#include <vector>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+std::vector<index_t> list(const IndexArray& ids) { return {ids.data(), ids.data() + ids.size()}; }
+
+}  // namespace
+
+TEST_CASE("a vocabulary of characters numbers the distinct ones by code point") {
+  const Vocabulary vocabulary = Vocabulary::characters("cab\xE2\x82\xAC a\xC3\xA9");  // cab€ aé
+  CHECK(vocabulary.size() == 6);
+  CHECK(vocabulary.symbols() == " abc\xC3\xA9\xE2\x82\xAC");
+  const IndexArray ids = vocabulary.encode(
+      "\xE2\x82\xAC"
+      "bc ");
+  CHECK(ids.dimension() == 1);
+  CHECK(list(ids) == std::vector<index_t>{5, 2, 3, 0});
+  CHECK(vocabulary.decode(ids) ==
+        "\xE2\x82\xAC"
+        "bc ");
+  CHECK(Vocabulary::characters(vocabulary.symbols()).symbols() == vocabulary.symbols());
+}
+
+TEST_CASE("encoding nothing gives no ids, and decoding takes any shape") {
+  const Vocabulary vocabulary = Vocabulary::characters("ab");
+  CHECK(vocabulary.encode("").shape() == IndexArray(Shape{0}).shape());
+  IndexArray ids(Shape{2, 2});
+  std::copy_n(std::vector<index_t>{1, 0, 0, 1}.begin(), 4, ids.data());
+  CHECK(vocabulary.decode(ids) == "baab");
+}
+
+TEST_CASE("an unknown character is named with its position") {
+  const Vocabulary vocabulary = Vocabulary::characters("ab\xC3\xA9");
+  check_throws<ValueError>(
+      [&] {
+        vocabulary.encode(
+            "a\xC3\xA9"
+            "bz");
+      },
+      "[vocabulary] 'z' (U+007A) at position 3 is not one of the 3 known characters");
+  check_throws<ValueError>([&] { vocabulary.encode("a\n"); }, "[vocabulary] U+000A at position 1 is not one of");
+  check_throws<ValueError>([&] { vocabulary.encode("a\xC3"); }, "[utf8] byte 1 (0xC3) is not valid UTF-8");
+}
+
+TEST_CASE("an id outside the vocabulary is refused") {
+  const Vocabulary vocabulary = Vocabulary::characters("ab");
+  check_throws<IndexError>([&] { vocabulary.decode(std::vector<index_t>{0, 2}); }, "no symbol 2 among 2");
+  check_throws<IndexError>([&] { vocabulary.decode(std::vector<index_t>{-1}); }, "no symbol -1 among 2");
+}
+
+TEST_CASE("a vocabulary of nothing is refused") {
+  check_throws<ValueError>([] { Vocabulary::characters(""); }, "at least one character");
+  check_throws<ValueError>([] { Vocabulary::characters("a\xFF"); }, "[utf8] byte 1 (0xFF)");
+}
+
+TEST_CASE("bytes round-trip whatever they are") {
+  const Vocabulary vocabulary = Vocabulary::bytes();
+  CHECK(vocabulary.size() == 256);
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  CHECK(vocabulary.symbols() == all);
+  const IndexArray ids = vocabulary.encode(all);
+  for (index_t i = 0; i < 256; ++i) CHECK(ids.data()[i] == i);
+  CHECK(vocabulary.decode(ids) == all);
+}

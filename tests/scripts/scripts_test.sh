@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2012,SC2016
+# The scripts under stand-ins for the commands of a system that has not what they need.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# check TEXT COMMAND...: the command must succeed.
+check() {
+  local text=$1
+  shift
+  "$@" && return
+  echo "FAILED: $text (status $status; output: $(cat "$work/output"))"
+  failures=$((failures + 1))
+}
+
+# run COMMAND...: leaves its exit status in $status, its output in $work/output. Sees the stand-ins only, in $work/bin.
+run() {
+  PATH=$work/bin "$@" >"$work/output" 2>&1
+  status=$?
+}
+
+# stand_in NAME: a command whose bash code is read from the input.
+stand_in() {
+  { echo "#!$BASH" && cat; } >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+
+says() { grep -qF -- "$1" "$work/output"; }
+one_line() { (($(wc -l <"$work/output") == 1)); }
+empty_directory() { [[ -z $(ls -A "$1") ]]; }
+
+new_system() {
+  rm -rf "${work:?}/bin" "$work/tree"
+  mkdir -p "$work/bin" "$work/tree"
+  cp -r "$root/scripts" "$work/tree/"
+  local tool
+  for tool in bash env cat cut dirname grep mkdir mktemp mv rm sed wc; do ln -s "$(command -v $tool)" "$work/bin/"; done
+  get_data=$work/tree/scripts/get_data.sh
+}
+
+# verses COUNT: a `bible` that prints so many.
+verses() {
+  stand_in bible <<<"for ((i = 1; i <= $1; i++)); do echo \"1Chr2:\$i The sons of 3:4 Judah, \$i;\"; done"
+  stand_in dpkg-query <<<'echo 4.38'
+}
+
+new_system
+run "$get_data"
+check "no data set: exit 2" [ $status = 2 ]
+check "no data set: the known ones are listed" says "kjv   the King James Bible"
+run "$get_data" mnist
+check "unknown data set: exit 2" [ $status = 2 ]
+check "unknown data set: it is named" says "there is no data set 'mnist'"
+check "unknown data set: the known ones are listed" says "kjv   the King James Bible"
+run "$get_data" kjv
+check "no bible: exit 2" [ $status = 2 ]
+check "no bible: one line" one_line
+check "no bible: the package is named" says "sudo apt-get install bible-kjv"
+
+verses 31101
+run "$get_data" kjv
+check "a verse is missing: exit 1" [ $status = 1 ]
+check "a verse is missing: the count is given" says "printed 31101 verses, not 31102"
+check "a verse is missing: nothing is left behind" empty_directory "$work/tree/datasets"
+
+verses 31102
+printf 'files\tpackage\tversion\tlicence\nother.txt\tother\t1\tMIT\n' >"$work/tree/datasets/SOURCES.txt"
+run "$get_data" kjv
+check "kjv: exit 0" [ $status = 0 ]
+check "kjv: text without references" [ "$(head -n 1 "$work/tree/datasets/kjv.txt")" = "The sons of 3:4 Judah, 1;" ]
+check "kjv: all lines" [ "$(wc -l <"$work/tree/datasets/kjv.txt")" = 31102 ]
+check "kjv: references beside it" [ "$(sed -n 3p "$work/tree/datasets/kjv.refs.tsv")" = $'1Chr\t2\t2' ]
+check "kjv: its source" grep -q $'^kjv.txt, kjv.refs.tsv\tbible-kjv-text\t4.38\tpublic domain$' "$work/tree/datasets/SOURCES.txt"
+check "kjv: other sources stay" grep -q $'^other.txt\tother\t1\tMIT$' "$work/tree/datasets/SOURCES.txt"
+check "kjv: one head line" [ "$(grep -c '^files' "$work/tree/datasets/SOURCES.txt")" = 1 ]
+check "kjv: nothing temporary is left" [ "$(ls -A "$work/tree/datasets" | wc -l)" = 3 ]
+echo changed >"$work/tree/datasets/kjv.txt"
+run "$get_data" kjv
+check "again: exit 0" [ $status = 0 ]
+check "again: nothing is done" grep -qx changed "$work/tree/datasets/kjv.txt"
+
+# ensure LINE: ensure_packages on a system that has cmake only.
+ensure() { run bash -c "set -euo pipefail; source '$root/scripts/lib/packages.sh'; ensure_packages cmake $1; echo went on"; }
+new_system
+stand_in dpkg-query <<<'[[ ${*: -1} == cmake ]] && echo installed'
+stand_in apt-get <<<'echo "apt-get $*"'
+stand_in id <<<'echo 1000'
+ensure "ninja-build g++"
+check "no sudo: exit 2" [ $status = 2 ]
+check "no sudo: one line" one_line
+check "no sudo: the line to run" says "sudo apt-get update && sudo apt-get install -y --no-install-recommends ninja-build g++"
+ensure ""
+check "nothing is missing: goes on" says "went on"
+check "nothing is missing: nothing is installed" one_line
+stand_in sudo <<<'[[ $1 == -n ]] && shift && "$@"'
+ln -s "$(command -v true)" "$work/bin/true"
+ensure "g++"
+check "sudo: installs and goes on" says "went on"
+check "sudo: what is missing only" says "apt-get install -qq -y --no-install-recommends g++"
+stand_in id <<<'echo 0'
+rm "$work/bin/sudo"
+ensure "g++"
+check "root: installs without sudo" says "apt-get install -qq -y --no-install-recommends g++"
+stand_in apt-get <<<'[[ $1 != install ]]'
+ensure "g++"
+check "a failed installation stops" [ $status != 0 ]
+rm "$work/bin/dpkg-query"
+ensure "g++"
+check "no Debian: exit 2" [ $status = 2 ]
+check "no Debian: one line" one_line
+
+run "$root/scripts/test.sh" --speed
+check "test.sh, unknown argument: exit 2" [ $status = 2 ]
+run "$root/scripts/test.sh" --preset fast
+check "test.sh, unknown preset: exit 2" [ $status = 2 ]
+check "test.sh, unknown preset: it is named" says "there is no preset 'fast'"
+run "$root/scripts/test.sh" --preset
+check "test.sh, preset without a name: exit 2" [ $status = 2 ]
+
+if ((failures)); then
+  echo "$failures checks failed"
+  exit 1
+fi
+echo "all checks passed"

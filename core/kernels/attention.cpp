@@ -43,10 +43,31 @@ void hide(const AttentionProblem& p, const Block& block, index_t i, index_t visi
     if (hidden[j]) scores[j] = minus_infinity;
 }
 
-void scores_of(const AttentionProblem& p, const Block& block, real* scores) {
-  const index_t key_head = block.h / (p.heads / p.key_heads);
+bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
+  for (index_t r = 0; r < rows; ++r)
+    if (!level().reduce.all_finite(x + r * stride, width)) return false;
+  return true;
+}
+
+/// Keys and values of one head, packed once for all blocks of queries.
+struct Packed {
+  PackedFactor keys_across;    // k^T, for scores
+  PackedFactor values;         // v in the forward pass, v^T in the backward
+  PackedFactor keys;           // k, for dq; empty in the forward pass
+  bool finite_keys, finite_values;
+
+  Packed(const AttentionProblem& p, index_t b, index_t key_head, bool backward)
+      : keys_across({p.k.at(b, key_head), p.k.row, true}, p.width, p.keys),
+        values(backward ? PackedFactor({p.v.at(b, key_head), p.v.row, true}, p.value_width, p.keys)
+                        : PackedFactor({p.v.at(b, key_head), p.v.row}, p.keys, p.value_width)),
+        keys({p.k.at(b, key_head), p.k.row}, backward ? p.keys : 0, p.width),
+        finite_keys(!backward || all_finite(p.k.at(b, key_head), p.keys, p.width, p.k.row)),
+        finite_values(backward || all_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)) {}
+};
+
+void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, real* scores) {
   gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
-       {p.k.at(block.b, key_head), p.k.row, true}, 0, scores, block.keys);
+       packed.keys_across, 0, scores, block.keys);
 }
 
 /// Dropout factors of a row: 1/(1-p) where kept, 0 where dropped.
@@ -55,17 +76,10 @@ void drop_factors(const AttentionProblem& p, const Block& block, index_t i, std:
   for (index_t j = 0; j < block.keys; ++j) factors[j] = words[j] >= p.drop_below ? p.keep_scale : 0;
 }
 
-bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  real sum = 0;  // 0 * infinity and 0 * NaN are NaN
-  for (index_t r = 0; r < rows; ++r)
-    for (index_t c = 0; c < width; ++c) sum += 0 * x[r * stride + c];
-  return sum == 0;
-}
-
 /// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value.
-void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const real* values,
-         index_t value_stride, bool finite, real beta, real* out, index_t out_stride) {
-  if (finite) return gemm(rows, width, count, 1, {weights, stride}, {values, value_stride}, beta, out, out_stride);
+void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const PackedFactor& packed,
+         const real* values, index_t value_stride, bool finite, real beta, real* out, index_t out_stride) {
+  if (finite) return gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride);
   for (index_t i = 0; i < rows; ++i) {
     for (index_t c = 0; beta == 0 && c < width; ++c) out[i * out_stride + c] = 0;
     for (index_t j = 0; j < count; ++j) {
@@ -87,10 +101,10 @@ struct Workspace {
         words(p.drop_below ? p.keys : 0) {}
 };
 
-void forward_block(const AttentionProblem& p, const Block& block, bool finite, Workspace& work, HeadsOut out,
+void forward_block(const AttentionProblem& p, const Block& block, const Packed& packed, Workspace& work, HeadsOut out,
                    real* log_sums) {
   real* scores = work.weights.data();
-  scores_of(p, block, scores);
+  scores_of(p, block, packed, scores);
   for (index_t i = 0; i < block.rows; ++i) {
     real* row = scores + i * block.keys;
     const index_t visible = visible_keys(p, block.first + i);
@@ -103,19 +117,18 @@ void forward_block(const AttentionProblem& p, const Block& block, bool finite, W
     }
   }
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, block.keys, p.v.at(block.b, key_head), p.v.row, finite, 0,
+  mix(block.rows, block.keys, p.value_width, scores, block.keys, packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0,
       out.at(block.b, block.h) + block.first * out.row, out.row);
 }
 
 /// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `slopes`:
 /// scale w o (factor o (dout v^T) - sum(dout o out)), w the weights before dropout.
 void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums, HeadsIn upstream,
-               Workspace& work) {
-  const index_t key_head = block.h / (p.heads / p.key_heads);
+               const Packed& packed, Workspace& work) {
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
-  scores_of(p, block, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, {p.v.at(block.b, key_head), p.v.row, true}, 0,
+  scores_of(p, block, packed, work.weights.data());
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0,
        work.slopes.data(), block.keys);
   for (index_t i = 0; i < block.rows; ++i) {
     real* w = work.weights.data() + i * block.keys;
@@ -125,10 +138,7 @@ void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const
     level().softmax.exp_shifted(w, log_sums[(block.b * p.heads + block.h) * p.queries + block.first + i], 1, w, false,
                                 visible);
     std::fill(w + visible, w + block.keys, real(0));
-    double mean = 0;
-    for (index_t c = 0; c < p.value_width; ++c)
-      mean += static_cast<double>(up[i * upstream.row + c]) * static_cast<double>(result[i * out.row + c]);
-    const real m = static_cast<real>(mean);
+    const real m = static_cast<real>(level().reduce.dot(up + i * upstream.row, result + i * out.row, p.value_width));
     if (p.drop_below) {
       drop_factors(p, block, i, work.words.data(), work.factors.data());
       for (index_t j = 0; j < block.keys; ++j) {
@@ -137,7 +147,7 @@ void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const
         w[j] *= factor;
       }
     } else {
-      for (index_t j = 0; j < block.keys; ++j) s[j] = w[j] == 0 ? 0 : p.scale * w[j] * (s[j] - m);
+      level().softmax.score_slopes(w, m, p.scale, s, block.keys);
     }
   }
 }
@@ -150,18 +160,18 @@ void zero_rows(real* x, index_t rows, index_t width, index_t stride) {
 void backward_group(const AttentionProblem& p, index_t b, index_t key_head, HeadsIn out, const real* log_sums,
                     HeadsIn upstream, const AttentionGradients& g) {
   const index_t group = p.heads / p.key_heads;
-  const bool finite_k = all_finite(p.k.at(b, key_head), p.keys, p.width, p.k.row);
+  const Packed packed(p, b, key_head, true);
   Workspace work(p, true);
   if (g.dk.data && !g.accumulate_k) zero_rows(g.dk.at(b, key_head), p.keys, p.width, g.dk.row);
   if (g.dv.data && !g.accumulate_v) zero_rows(g.dv.at(b, key_head), p.keys, p.value_width, g.dv.row);
   for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
     for (index_t first = 0; first < p.queries; first += kRows) {
       const Block block = block_at(p, b, h, first);
-      slopes_of(p, block, out, log_sums, upstream, work);
+      slopes_of(p, block, out, log_sums, upstream, packed, work);
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
-        mix(block.rows, block.keys, p.width, work.slopes.data(), block.keys, p.k.at(b, key_head), p.k.row, finite_k,
-            g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
+        mix(block.rows, block.keys, p.width, work.slopes.data(), block.keys, packed.keys, p.k.at(b, key_head), p.k.row,
+            packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
       }
       if (g.dk.data)
         gemm(block.keys, p.width, block.rows, 1, {work.slopes.data(), block.keys, true},
@@ -178,10 +188,10 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
 void attention(const AttentionProblem& p, HeadsOut out, real* log_sums) {
   parallel_for(p.batches * p.heads, [&](index_t task) {
     const index_t b = task / p.heads, h = task % p.heads;
-    const bool finite = all_finite(p.v.at(b, h / (p.heads / p.key_heads)), p.keys, p.value_width, p.v.row);
+    const Packed packed(p, b, h / (p.heads / p.key_heads), false);
     Workspace work(p, false);
     for (index_t first = 0; first < p.queries; first += kRows)
-      forward_block(p, block_at(p, b, h, first), finite, work, out, log_sums);
+      forward_block(p, block_at(p, b, h, first), packed, work, out, log_sums);
   });
 }
 

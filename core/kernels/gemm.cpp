@@ -66,54 +66,82 @@ Factor columns_from(Factor b, index_t begin) {
   return b;
 }
 
+/// Rows in each run of panels: all runs alike, none deeper than kDepth.
+index_t even_depth(index_t k) {
+  const index_t runs = std::max<index_t>(1, (k + kDepth - 1) / kDepth);
+  return std::max<index_t>(1, (k + runs - 1) / runs);
+}
+
+/// A product over nothing: c *= beta, without reading c if beta is 0.
+void scale_rows(index_t m, index_t n, real beta, real* c, index_t stride_c) {
+  for (index_t r = 0; r < m; ++r) {
+    if (beta == 0) fill(c + r * stride_c, 0, n);
+    else scaled(c + r * stride_c, beta, c + r * stride_c, false, n);
+  }
+}
+
 }  // namespace
 
-/// Our own product: B is packed once, C is cut into blocks of rows and, if these are few, of columns.
-void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
-                 index_t stride_c) {
+PackedFactor::PackedFactor(Factor b, index_t k, index_t n)
+    : k_(k), n_(n), depth_(even_depth(k)), panels_(level().gemm.packed_size(k, n)) {
   const GemmTable& table = level().gemm;
-  const index_t depths = (k + kDepth - 1) / kDepth;
-  const index_t row_blocks = (m + kGemmRows - 1) / kGemmRows;
-  const index_t panels = (n + table.tile_columns - 1) / table.tile_columns;
-  const bool shared = m * n * k > kOwnTask;
-  const index_t column_blocks = shared ? std::clamp(kTasks / row_blocks, index_t{1}, panels) : 1;
-  const index_t columns = (panels + column_blocks - 1) / column_blocks * table.tile_columns;
-  Scratch<real> packed(table.packed_size((k + depths - 1) / depths, n));
-  for (index_t d = 0; d < depths; ++d) {
-    const index_t begin_k = k * d / depths, depth = k * (d + 1) / depths - begin_k;
-    const Factor left = columns_from(a, begin_k), right = rows_from(b, begin_k);
-    const auto pack = [&](index_t begin, index_t end) {
-      table.pack_b(columns_from(right, begin), depth, end - begin, packed.data() + table.packed_size(depth, begin));
-    };
-    const auto multiply = [&](index_t task) {
-      const index_t row = task % row_blocks * m / row_blocks, rows = (task % row_blocks + 1) * m / row_blocks - row;
-      const index_t column = task / row_blocks * columns;
-      if (column >= n) return;
-      Scratch<real> panel(rows * depth + kGemmSlack);
-      table.block(rows, std::min(columns, n - column), depth, alpha, rows_from(left, row),
-                  packed.data() + table.packed_size(depth, column), d == 0 ? beta : real(1),
-                  c + row * stride_c + column, stride_c, panel.data());
-    };
-    if (!shared) {
-      pack(0, n);
-      for (index_t task = 0; task < row_blocks; ++task) multiply(task);
-    } else {
-      parallel_ranges(n, std::max<index_t>(1, kPackTask / depth / table.tile_columns) * table.tile_columns, pack);
-      parallel_for(row_blocks * column_blocks, multiply);
+  const index_t piece = std::max<index_t>(1, kPackTask / std::max<index_t>(1, k) / table.tile_columns);
+  parallel_ranges(n, piece * table.tile_columns, [&](index_t begin, index_t end) {
+    for (index_t first = 0; first < k; first += depth_) {
+      const index_t depth = std::min(depth_, k - first);
+      table.pack_b(columns_from(rows_from(b, first), begin), depth, end - begin,
+                   panels_.data() + table.packed_size(first, n) + table.packed_size(depth, begin));
+    }
+  });
+}
+
+/// gemm with the columns of b from `column`, a multiple of the tile, on.
+void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b,
+                   real beta, real* c, index_t stride_c) {
+  const GemmTable& table = level().gemm;
+  const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) + kGemmSlack : 0);
+  for (index_t row = 0; row < m; row += kGemmRows) {
+    const index_t rows = std::min(kGemmRows, m - row);
+    for (index_t first = 0; first < k; first += b.depth_) {
+      const index_t packed_depth = std::min(b.depth_, b.k_ - first);
+      const real* panels = b.panels_.data() + table.packed_size(first, b.n_) + table.packed_size(packed_depth, column);
+      table.block(rows, n, std::min(packed_depth, k - first), alpha, rows_from(columns_from(a, first), row),
+                  {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1), c + row * stride_c, stride_c,
+                  panel.data());
     }
   }
 }
 
-void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
+void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
+          index_t stride_c) {
   if (m == 0 || n == 0) return;
-  if (k == 0) {  // BLAS refuses strides of 0
-    for (index_t r = 0; r < m; ++r) {
-      if (beta == 0) fill(c + r * stride_c, 0, n);
-      else scaled(c + r * stride_c, beta, c + r * stride_c, false, n);
-    }
-    return;
-  }
-  if (own_kernels()) return own_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (k == 0) return scale_rows(m, n, beta, c, stride_c);
+  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c);
+}
+
+namespace {
+
+/// Our own product: B is packed once, C is cut into blocks of rows and, if these are few, of columns.
+void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                 index_t stride_c) {
+  const PackedFactor packed(b, k, n);
+  if (m * n * k <= kOwnTask) return multiply_rows(m, 0, n, k, alpha, a, packed, beta, c, stride_c);
+  const index_t tile = level().gemm.tile_columns;
+  const index_t row_blocks = (m + kGemmRows - 1) / kGemmRows, panels = (n + tile - 1) / tile;
+  const index_t column_blocks = std::clamp(kTasks / row_blocks, index_t{1}, panels);
+  const index_t columns = (panels + column_blocks - 1) / column_blocks * tile;
+  parallel_for(row_blocks * column_blocks, [&](index_t task) {
+    const index_t row = task % row_blocks * m / row_blocks, rows = (task % row_blocks + 1) * m / row_blocks - row;
+    const index_t column = task / row_blocks * columns;
+    if (column < n)
+      multiply_rows(rows, column, std::min(columns, n - column), k, alpha, rows_from(a, row), packed, beta,
+                    c + row * stride_c + column, stride_c);
+  });
+}
+
+/// OpenBLAS, in tiles along the longer side.
+void blas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                  index_t stride_c) {
   single_threaded_blas();
   const bool by_rows = m >= n;
   const index_t side = by_rows ? m : n;
@@ -124,6 +152,15 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real 
     if (by_rows) product(end - begin, n, k, alpha, rows_from(a, begin), b, beta, c + begin * stride_c, stride_c);
     else product(m, end - begin, k, alpha, a, columns_from(b, begin), beta, c + begin, stride_c);
   });
+}
+
+}  // namespace
+
+void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) return scale_rows(m, n, beta, c, stride_c);
+  if (own_kernels()) own_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  else blas_product(m, n, k, alpha, a, b, beta, c, stride_c);
 }
 
 const char* gemm_backend() {

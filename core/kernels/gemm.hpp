@@ -2,6 +2,7 @@
 #pragma once
 
 #include <xtape/core/config.hpp>
+#include <xtape/core/kernels/scratch.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -16,6 +17,27 @@ struct Factor {
 /// content of c is not read. Large products are cut into tiles that depend only on m, n and k and are shared among
 /// threads, so the bits do not depend on the number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c);
+
+/// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
+class PackedFactor {
+ public:
+  PackedFactor(Factor b, index_t k, index_t n);
+
+  index_t k() const { return k_; }
+  index_t n() const { return n_; }
+
+ private:
+  friend void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a,
+                            const PackedFactor& b, real beta, real* c, index_t stride_c);
+
+  index_t k_, n_;
+  index_t depth_;  // rows of b in one run of panels
+  Scratch<real> panels_;
+};
+
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of b, on the calling thread.
+void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
+          index_t stride_c);
 
 /// Name of the backend in use, for logs: "xtape v4", or OpenBLAS with its configuration.
 const char* gemm_backend();

@@ -188,10 +188,10 @@ PanelA panel_of(Factor a, Rows rows, index_t k, real* scratch) {
   return {scratch, 1, rows.count};
 }
 
-/// c [m, n] = alpha a b + beta c with b packed. `scratch` holds m * k + kGemmSlack elements. A panel of B stays in the
-/// first cache while all of A passes.
-void block(index_t m, index_t n, index_t k, real alpha, Factor a, const real* packed, real beta, real* c,
-           index_t stride_c, real* scratch) {
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k + kGemmSlack
+/// elements. A panel of B stays in the first cache while all of A passes.
+void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
+           real* scratch) {
   const index_t panels = (m + kTileRows - 1) / kTileRows;
   PanelA left[kMaxPanels];
   for (index_t panel = 0; panel < panels; ++panel) {
@@ -200,13 +200,13 @@ void block(index_t m, index_t n, index_t k, real alpha, Factor a, const real* pa
   }
   for (index_t j = 0; j < n; j += kTileColumns) {
     const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
-    const index_t width = panel_width(columns);
+    const index_t width = panel_width(b.columns - j);
     for (index_t panel = 0; panel < panels; ++panel) {
       const Rows rows = panel_rows(m, panel);
       const Tile run = width == kTileColumns ? tile_of<2>(rows.count) : tile_of<1>(rows.count);
-      run(k, left[panel], packed, alpha, beta, c + rows.begin * stride_c + j, stride_c, columns);
+      run(k, left[panel], b.data, alpha, beta, c + rows.begin * stride_c + j, stride_c, columns);
     }
-    packed += k * width;
+    b.data += b.depth * width;
   }
 }
 

@@ -25,6 +25,8 @@ struct ElementwiseTable {
 struct ReduceTable {
   double (*sum)(const real* x, index_t n);
   double (*sum_of_squares)(const real* x, index_t n);
+  double (*dot)(const real* x, const real* y, index_t n);
+  bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
 };
 
@@ -34,6 +36,7 @@ struct SoftmaxTable {
   void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   real (*log_sum_exp)(const real* x, index_t n);
+  void (*score_slopes)(const real* weights, real mean, real scale, real* slopes, index_t n);
   void (*exp_shifted)(const real* x, real shift, real scale, real* y, bool accumulate, index_t n);
 };
 
@@ -56,12 +59,18 @@ struct OptimizeTable {
 constexpr index_t kGemmRows = 96;
 constexpr index_t kGemmSlack = 16;  ///< elements that packing may write past the end
 
+/// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
+struct PackedPanels {
+  const real* data;
+  index_t depth, columns;
+};
+
 /// The inner loops of the matrix product.
 struct GemmTable {
   index_t tile_columns;
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
-  void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, const real* packed, real beta, real* c,
+  void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c,
                 index_t stride_c, real* scratch);
 };
 

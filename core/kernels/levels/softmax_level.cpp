@@ -83,6 +83,12 @@ void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumula
   store(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
 }
 
+/// Attention's d loss / d (q k^T) over a row: slopes = scale weights (slopes - mean), exactly 0 where the weight is 0.
+void score_slopes(const real* weights, real mean, real scale, real* slopes, index_t n) {
+#pragma GCC ivdep
+  for (index_t i = 0; i < n; ++i) slopes[i] = weights[i] == 0 ? 0 : scale * weights[i] * (slopes[i] - mean);
+}
+
 void exp_shifted(const real* x, real shift, real scale, real* y, bool accumulate, index_t n) {
   const real s = safe_shift(shift);
   store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s); });
@@ -91,6 +97,6 @@ void exp_shifted(const real* x, real shift, real scale, real* y, bool accumulate
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {max, softmax, softmax_backward, log_softmax_backward, log_sum_exp, exp_shifted};
+const SoftmaxTable softmax_table = {max, softmax, softmax_backward, log_softmax_backward, log_sum_exp, score_slopes, exp_shifted};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -1,0 +1,57 @@
+// Running a program as a user would, and seeing what it prints.
+#pragma once
+
+#include "data/temporary_files.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace xtape::test {
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Finished {
+  int code;  ///< exit code, or -1 if a signal ended it
+  std::string out, err;
+};
+
+/// Runs a program in a directory and waits for it.
+inline Finished run(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::string& directory = ".") {
+  const TemporaryDirectory streams;
+  const std::string out = streams.path() + "/out", err = streams.path() + "/err";
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {  // only system calls until exec
+    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
+    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
+    if (dup2(out_file, 1) == 1 && dup2(err_file, 2) == 2 && chdir(directory.c_str()) == 0) execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+}
+
+}  // namespace xtape::test

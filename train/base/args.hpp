@@ -1,0 +1,134 @@
+// Command-line arguments of a program: declared in one place, checked, kept for the run log.
+//
+//   Args args("char_rnn", "Trains a recurrent network on a text.", {.steps = 2000});
+//   const auto width = args.integer("width", 128, {1, 4096}, "width of the hidden state");
+//   const auto lr = args.number("lr", 1e-3, {0, 1}, "peak learning rate");
+//   args.parse(argc, argv);
+//   Linear head(store.root() / "head", width, 65);      // from here on an option reads as its value
+#pragma once
+
+#include <xtape/core/config.hpp>
+#include <xtape/core/error.hpp>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace xtape {
+
+/// The arguments do not fit the program: an unknown option, a value outside its range.
+class UsageError : public Error {
+  using Error::Error;
+};
+
+using ArgValue = std::variant<bool, index_t, double, std::string>;
+
+/// Both ends are allowed values.
+template <class T>
+struct Range {
+  T low;
+  T high;
+};
+
+class Args;
+
+/// A declared option; reads as its value once `Args::parse` has run, and as long as the Args live.
+template <class T>
+class Option {
+ public:
+  /// Throws UsageError before `parse`.
+  const T& operator*() const;
+  operator const T&() const { return **this; }
+
+ private:
+  friend class Args;
+  Option(const Args* args, const ArgValue* value) : args_(args), value_(value) {}
+
+  const Args* args_;
+  const ArgValue* value_;
+};
+
+struct ArgsDefaults {
+  index_t steps = 1000;
+  index_t quick_steps = 20;  ///< steps of a --quick run
+  index_t seed = 0;
+};
+
+/// Every program has --seed, --steps, --threads, --out, --quick and --help besides the options it declares.
+class Args {
+ public:
+  /// `program` is the name shown in messages and given to run directories; `about` is a sentence for --help.
+  Args(std::string program, std::string about, const ArgsDefaults& defaults = {});
+  Args(const Args&) = delete;
+  Args& operator=(const Args&) = delete;
+
+  /// Heading in --help for the options declared after it.
+  void group(std::string title) { group_ = std::move(title); }
+
+  /// Declarations. `name` stands without dashes, `help` without a full stop. Each throws UsageError if the name is
+  /// taken, the default is not an allowed value, or `parse` has run.
+  Option<index_t> integer(const std::string& name, index_t value, Range<index_t> range, const std::string& help);
+  /// Only finite numbers are accepted, also if the range ends at infinity.
+  Option<double> number(const std::string& name, double value, Range<double> range, const std::string& help);
+  Option<std::string> text(const std::string& name, const std::string& value, const std::string& help);
+  Option<std::string> choice(const std::string& name, const std::vector<std::string>& choices, const std::string& value,
+                             const std::string& help);
+  /// False unless given.
+  Option<bool> flag(const std::string& name, const std::string& help);
+
+  /// Reads the command line and sets the number of threads. With --help prints the help and ends the process with code
+  /// 0. Throws UsageError with a message of one line, before anything is changed; of an option given twice the last
+  /// value counts.
+  void parse(int argc, const char* const* argv);
+
+  const std::string& program() const { return program_; }
+  bool parsed() const { return parsed_; }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(*seed_); }
+  /// The value of --steps; without it a --quick run has its own number.
+  index_t steps() const { return steps_; }
+  bool quick() const { return quick_; }
+  /// The value of --out, empty if not given.
+  const std::string& out() const { return out_; }
+
+  /// Every option with its value, in the order of declaration, the common ones first.
+  std::vector<std::pair<std::string, ArgValue>> values() const;
+  /// The text that --help prints.
+  std::string help() const;
+
+ private:
+  struct Entry {
+    std::string name, help;
+    ArgValue value;
+    std::string placeholder = {};  // of the value in --help, empty for a flag
+    std::string takes = {};        // "a whole number from 1 to 4096"
+    std::string limits = {};       // "1 to 4096", empty for any
+    std::function<std::optional<ArgValue>(std::string_view)> read = {};
+    std::string group = {};
+  };
+
+  const ArgValue* declare(Entry entry);
+  void read_values(const std::vector<std::pair<Entry*, std::string>>& given);
+  [[noreturn]] void fail_unknown(const std::string& argument) const;
+
+  std::string program_, about_;
+  std::string group_ = "Run";
+  bool parsed_ = false;
+  index_t quick_steps_;
+  std::deque<Entry> entries_;  // options point into it
+  Option<index_t> steps_, seed_, threads_;
+  Option<std::string> out_;
+  Option<bool> quick_;
+};
+
+template <class T>
+const T& Option<T>::operator*() const {
+  if (!args_->parsed()) throw UsageError(args_->program(), "an option is read before the arguments are parsed");
+  return std::get<T>(*value_);
+}
+
+}  // namespace xtape

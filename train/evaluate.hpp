@@ -1,0 +1,34 @@
+// Measuring a model on data that it is not trained on.
+#pragma once
+
+#include <xtape/core/error.hpp>
+#include <xtape/core/ops/loss.hpp>
+#include <xtape/core/param_store.hpp>
+#include <xtape/data/text.hpp>
+
+#include <vector>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Cross-entropy of a target in nats, averaged over all targets of all batches, with the store in eval mode; its mode
+/// is put back. `model` maps inputs [B, T] to logits [B, T, V]. To be called where no tape lives, so that nothing is
+/// recorded. Throws ValueError if there are no batches.
+template <class Model>
+double mean_loss(ParamStore& store, const Model& model, const std::vector<Batch>& batches) {
+  if (batches.empty()) throw ValueError("mean_loss", "there are no batches");
+  struct EvalMode {
+    ParamStore& store;
+    bool training = store.training();
+    explicit EvalMode(ParamStore& s) : store(s) { store.eval(); }
+    ~EvalMode() { training ? store.train() : store.eval(); }
+  } const mode(store);
+  double sum = 0, count = 0;
+  for (const Batch& batch : batches) {
+    const auto targets = static_cast<double>(batch.targets.size());
+    sum += targets * static_cast<double>(cross_entropy(model(batch.inputs), batch.targets).item());
+    count += targets;
+  }
+  return sum / count;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -6,7 +6,12 @@
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
 #include <xtape/data/text.hpp>
+#include <xtape/inspect/run_log.hpp>
+#include <xtape/models/generate.hpp>
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/optim/adam.hpp>
 #include <xtape/optim/clip.hpp>
 #include <xtape/optim/schedule.hpp>
+#include <xtape/train/base/args.hpp>
+#include <xtape/train/base/program.hpp>
+#include <xtape/train/evaluate.hpp>

@@ -44,6 +44,7 @@ set(XTAPE_LEVEL_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 add_library(xtape_base STATIC ${XTAPE_BASE_SOURCES})
 target_include_directories(xtape_base PUBLIC ${XTAPE_INCLUDE})
 target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
+target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
                       PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog)
 

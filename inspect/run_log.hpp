@@ -1,0 +1,68 @@
+// RunLog: the run directory and the console lines of a training run.
+//
+//   RunLog log(args, store, {.interval = 10});
+//   for (index_t step = 0; step < args.steps(); ++step) {
+//     ... backward, norm = clip_grad_norm(store, 1.0), opt.step(rate) ...
+//     log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm}, opt);
+//     store.zero_grad();
+//   }
+//   log.finish();
+//
+// The directory holds run.json (what was run, and where), metrics.jsonl (a line a logged step; all that depends on the
+// clock or the machine stands under its key "wall") and grad_norms.csv (step,kind,name,t,value; for each parameter
+// grad_norm_preclip, weight_norm, update_norm and update_ratio, and total_preclip for all).
+#pragma once
+
+#include <xtape/core/param_store.hpp>
+#include <xtape/inspect/base/run_records.hpp>
+#include <xtape/train/base/args.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+struct RunLogOptions {
+  index_t interval = 10;  ///< every how many steps one is logged
+  bool console = true;    ///< print a line for each logged step, a progress bar on a terminal, and a table at the end
+};
+
+class RunLog {
+ public:
+  /// Makes the directory args.out(), by default runs/<program>-<UTC time>, and writes run.json. Throws FileError if the
+  /// directory is not empty or cannot be written, ValueError for an interval below 1.
+  RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options = {});
+  ~RunLog();
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  /// True if this step is logged in any case: the first one seen, the last of args.steps(), and every interval-th. A
+  /// step with a validation loss is logged too.
+  bool due(index_t step) const;
+
+  /// To be called on every step, after the optimizer's and before zero_grad(): gradient norms are those from before
+  /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).
+  /// Without `grad_norm` the total is computed from the parameters'. A gradient that is not finite counts as no
+  /// update, as optimizers refuse it. If the disk refuses a line, one warning is printed and the run goes on without
+  /// the files. Throws ValueError if the step does not come after the last one or the log is finished, GradientError
+  /// after a failed backward pass; then nothing is written.
+  template <class Optimizer>
+  void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
+    record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });
+  }
+
+  /// Prints the table of layers and the name of the directory, and closes the files.
+  void finish();
+
+  const std::string& directory() const;
+
+ private:
+  using UpdateNorm = std::function<double(const Parameter&)>;
+  void record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm);
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

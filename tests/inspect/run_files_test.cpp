@@ -1,0 +1,96 @@
+#include <xtape/inspect/base/machine.hpp>
+#include <xtape/inspect/base/run_files.hpp>
+
+#include "child_process.hpp"
+#include "inspect/file_size_limit.hpp"
+#include "support.hpp"
+
+#include <filesystem>
+
+using namespace xtape;
+using namespace xtape::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { fs::current_path(path); }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  ~WorkingDirectory() { fs::current_path(before_); }
+
+ private:
+  fs::path before_ = fs::current_path();
+};
+
+}  // namespace
+
+TEST_CASE("the run directory is the one given, if it is new or empty") {
+  const TemporaryDirectory work;
+  const std::string fresh = work.path() + "/a/b/c";
+  CHECK(make_run_directory(fresh, "program") == fresh);
+  CHECK(fs::is_directory(fresh));
+  CHECK(make_run_directory(fresh, "program") == fresh);
+  work.write("a/b/c/file", "");
+  check_throws<FileError>([&] { make_run_directory(fresh, "program"); },
+                          "[run_log] " + fresh + ": the directory is not empty");
+  check_throws<FileError>([&] { make_run_directory(fresh + "/file", "program"); },
+                          fresh + "/file: it is not a directory");
+  check_throws<FileError>([&] { make_run_directory(fresh + "/file/x", "program"); },
+                          "the directory cannot be made: Not a directory");
+  check_throws<FileError>([&] { make_run_directory("/proc/xtape", "program"); }, "the directory cannot be made");
+}
+
+TEST_CASE("without a name the run directory is named by program and time, each run its own") {
+  const TemporaryDirectory work;
+  const WorkingDirectory inside(work.path());
+  const std::string first = make_run_directory("", "program"), second = make_run_directory("", "program");
+  CHECK(first != second);
+  for (const std::string& name : {first, second}) {
+    CHECK(fs::is_directory(work.path() + "/" + name));
+    CHECK(name.starts_with("runs/program-20"));
+    CHECK(name.size() >= std::string("runs/program-20260102-030405").size());
+  }
+}
+
+TEST_CASE("a whole file is there complete or not at all") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  write_file(path, "one");
+  write_file(path, "two");
+  CHECK(content_of(path) == "two");
+  {
+    const FileSizeLimit limit(2);
+    check_throws<FileError>([&] { write_file(path, "three"); }, "[run_log] " + path + ": File too large");
+  }
+  CHECK(content_of(path) == "two");
+  CHECK(std::distance(fs::directory_iterator(work.path()), {}) == 1);
+  check_throws<FileError>([&] { write_file(work.path() + "/none/file", ""); }, "No such file or directory");
+}
+
+TEST_CASE("lines reach the file at once; where the disk refuses, it ends with a whole line") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  LineFile file(path);
+  CHECK(file.append("one\n") == "");
+  CHECK(content_of(path) == "one\n");
+  check_throws<FileError>([&] { LineFile again(path); }, "File exists");
+  {
+    const FileSizeLimit limit(6);
+    CHECK(file.append("two\n") == "File too large");
+    CHECK(content_of(path) == "one\n");
+  }
+  CHECK(file.append("three\n") == "");
+  CHECK(file.close() == "");
+  CHECK(file.close() == "");
+  CHECK(content_of(path) == "one\nthree\n");
+}
+
+TEST_CASE("facts about the machine are not empty") {
+  CHECK(version().find('.') != std::string::npos);
+  CHECK(compiler().find(' ') != std::string::npos);
+  CHECK(cpu_name() != "");
+  CHECK(resident_bytes() > 1 << 20);
+  CHECK(utc_time("%Y").starts_with("20"));
+}

@@ -1,0 +1,70 @@
+// Trains a small transformer on a text, character by character, and lets it write.
+#include <xtape/xtape.hpp>
+
+#include <iostream>
+
+using namespace xtape;
+
+void train(int argc, char** argv) {
+  Args args("char_transformer", "Trains a small transformer on a text, character by character, and lets it write.",
+            {.steps = 3000, .quick_steps = 30});
+  args.group("Data");
+  const auto text_file = args.text("text", "kjv.txt", "text in UTF-8; scripts/get_data.sh kjv gets the default");
+  const auto context = args.integer("context", 64, {1, 4096}, "characters that the model sees at once");
+  const auto batch_size = args.integer("batch", 16, {1, 4096}, "windows of the text in a step");
+  args.group("Model");
+  const auto width = args.integer("width", 128, {1, 4096}, "width of the model");
+  const auto heads = args.integer("heads", 4, {1, 256}, "attention heads; they must divide the width");
+  const auto layers = args.integer("layers", 4, {1, 256}, "transformer blocks");
+  const auto dropout = args.number("dropout", 0, {0, 1}, "probability of dropping an activation");
+  args.group("Optimization");
+  const auto lr = args.number("lr", 2e-3, {0, 1}, "learning rate after 100 steps of warm-up; then it falls to 0");
+  const auto weight_decay = args.number("weight-decay", 0.1, {0, 1}, "decoupled weight decay of matrices");
+  const auto clip = args.number("clip", 1, {0, 1000}, "largest joint norm of the gradients");
+  args.group("Log");
+  const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
+  const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
+  const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.parse(argc, argv);
+
+  const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
+  const std::vector<Batch> validation = text.validation_batches(16, 256);
+  ParamStore store(args.seed());
+  const TransformerLM model(store.root(), {.vocab = text.vocab(),
+                                           .context = context,
+                                           .width = width,
+                                           .heads = heads,
+                                           .layers = layers,
+                                           .dropout = dropout});
+  AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
+  RunLog log(args, store, {.interval = log_interval});
+
+  for (index_t step = 0; step < args.steps(); ++step) {
+    std::optional<double> validation_loss;
+    if (step % val_interval == 0 || step + 1 == args.steps()) validation_loss = mean_loss(store, model, validation);
+    const Batch batch = text.train_batch(step, batch_size);
+    Tape tape;
+    const Tensor loss = cross_entropy(model(batch.inputs), batch.targets);
+    tape.backward(loss);
+    const double norm = clip_grad_norm(store, clip);
+    const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
+    opt.step(rate);
+    log.step(step,
+             {.loss = loss.item(),
+              .validation_loss = validation_loss,
+              .lr = rate,
+              .grad_norm = norm,
+              .tokens = batch_size * context},
+             opt);
+    store.zero_grad();
+  }
+  log.finish();
+
+  store.eval();
+  const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window
+  const std::vector<index_t> written = generate(model, {start.begin(), start.begin() + context},
+                                                {.length = sample, .temperature = 0.8, .seed = args.seed()});
+  std::cout << "\nA sample:\n" << text.vocabulary().decode(written) << std::endl;
+}
+
+int main(int argc, char** argv) { return run_program(train, argc, argv); }

@@ -15,59 +15,64 @@ Parameter::Parameter(std::string name, Array value, bool decays) : data_(std::ma
   data_->decays = decays;
 }
 
+Parameter::Data& Parameter::data() const {
+  if (!data_) throw ValueError("parameter", "this handle is empty: it names no parameter");
+  return *data_;
+}
+
 Tensor Parameter::tensor() const {
   if (Tape* tape = Tape::recorder(); tape && trainable()) return tape->leaf(*this);
   Tensor out;
-  out.storage_ = data_->value;
+  out.storage_ = data().value;
   return out;
 }
 
 void Parameter::set_value(const Array& value) {
   if (!same_shape(value.shape(), shape()))
     fail_shapes<Shape>("parameter " + name(), "the new value has another shape", {shape(), value.shape()});
-  data_->value = Storage(value);
-  ++data_->version;
+  data().value = Storage(value);
+  ++data().version;
 }
 
 real* Parameter::edit() {
-  if (!data_->value.unique()) data_->value = Storage(data_->value.array());  // somebody holds the old value
-  ++data_->version;
-  return data_->value.edit().data();
+  if (!data().value.unique()) data().value = Storage(data().value.array());  // somebody holds the old value
+  ++data().version;
+  return data().value.edit().data();
 }
 
 const Array& Parameter::grad() const {
-  if (data_->state == GradState::invalid)
+  if (data().state == GradState::invalid)
     throw GradientError("parameter " + name(),
                         "the last backward pass failed half-way, so the gradient is not complete; call zero_grad()");
-  if (data_->state == GradState::none) {
-    if (!same_shape(data_->grad.shape(), shape())) data_->grad = Array(shape());
-    kernels::fill(data_->grad.data(), 0, size());
+  if (data().state == GradState::none) {
+    if (!same_shape(data().grad.shape(), shape())) data().grad = Array(shape());
+    kernels::fill(data().grad.data(), 0, size());
   }
-  return data_->grad;
+  return data().grad;
 }
 
 void Parameter::set_grad(const Array& grad) {
   if (!same_shape(grad.shape(), shape()))
     fail_shapes<Shape>("parameter " + name(), "the gradient has another shape", {shape(), grad.shape()});
-  data_->grad = grad;
-  data_->state = GradState::summed;
-  data_->noted_norm = -1;
+  data().grad = grad;
+  data().state = GradState::summed;
+  data().noted_norm = -1;
 }
 
 double Parameter::grad_norm() const {
   const Array& gradient = grad();
-  return data_->noted_norm >= 0 ? data_->noted_norm : std::sqrt(kernels::sum_of_squares(gradient.data(), size()));
+  return data().noted_norm >= 0 ? data().noted_norm : std::sqrt(kernels::sum_of_squares(gradient.data(), size()));
 }
 
 void Parameter::zero_grad() {
-  data_->state = GradState::none;
-  data_->noted_norm = -1;
+  data().state = GradState::none;
+  data().noted_norm = -1;
 }
 
 real* Parameter::edit_grad() {
   grad();
-  data_->state = GradState::summed;
-  return data_->grad.data();
+  data().state = GradState::summed;
+  return data().grad.data();
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -18,8 +18,10 @@ class Parameter {
   bool defined() const { return data_ != nullptr; }
   bool same_as(const Parameter& other) const { return data_ == other.data_; }
 
-  const std::string& name() const { return data_->name; }
-  const Array& value() const { return data_->value.array(); }
+  // Every function below throws ValueError on an empty handle.
+
+  const std::string& name() const { return data().name; }
+  const Array& value() const { return data().value.array(); }
   const Shape& shape() const { return value().shape(); }
   index_t size() const { return static_cast<index_t>(value().size()); }
 
@@ -27,20 +29,20 @@ class Parameter {
   operator Tensor() const { return tensor(); }
   Tensor tensor() const;
 
-  bool trainable() const { return data_->trainable; }
-  void set_trainable(bool trainable) { data_->trainable = trainable; }
-  bool decays() const { return data_->decays; }
-  void set_decays(bool decays) { data_->decays = decays; }
+  bool trainable() const { return data().trainable; }
+  void set_trainable(bool trainable) { data().trainable = trainable; }
+  bool decays() const { return data().decays; }
+  void set_decays(bool decays) { data().decays = decays; }
 
   /// Replaces the value. Throws ShapeError if the shape differs. Tensors taken before keep the old value.
   void set_value(const Array& value);
   /// Writable elements of the value, for optimizers; counts as a change. Not to be kept.
   real* edit();
   /// How often the value was changed; a tape refuses to run backward over a change.
-  std::uint64_t version() const { return data_->version; }
+  std::uint64_t version() const { return data().version; }
 
   /// True if a backward pass reached this parameter since the last `zero_grad()`.
-  bool has_grad() const { return data_->state != GradState::none; }
+  bool has_grad() const { return data().state != GradState::none; }
   /// The gradient summed since the last `zero_grad()`; zeros if there is none. Throws GradientError after a backward
   /// pass that failed half-way.
   const Array& grad() const;
@@ -51,7 +53,7 @@ class Parameter {
   /// 2-norm of the gradient; once clipping has noted it, the norm from before the clipping. Throws as `grad()`.
   double grad_norm() const;
   /// Notes the norm for `grad_norm` until the gradient changes.
-  void note_grad_norm(double norm) { data_->noted_norm = norm; }
+  void note_grad_norm(double norm) { data().noted_norm = norm; }
 
   /// Forgets the gradient; the next backward pass overwrites it.
   void zero_grad();
@@ -74,6 +76,8 @@ class Parameter {
     std::uint64_t leaf_tape = 0;  // the tape that last used this parameter, and its node there
     std::uint32_t leaf_node = 0;
   };
+
+  Data& data() const;
 
   std::shared_ptr<Data> data_;
 };

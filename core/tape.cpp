@@ -24,6 +24,7 @@ thread_local index_t live_nodes_here = 0;
 
 Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), outer_(innermost) {
   nodes_.reserve(256);
+  if (outer_) outer_->interrupted_ = true;
   innermost = this;
 }
 
@@ -122,11 +123,12 @@ Tensor Tape::leaf(const Parameter& parameter) {
   out.tape_ = serial_;
   if (data.leaf_tape != serial_) {
     bool known = false;
-    for (const auto& [other, node] : leaves_) {
-      if (!outer_ && !leaves_.empty()) break;  // only nesting can make a parameter forget its node
-      if (!other.same_as(parameter)) continue;
-      data.leaf_node = node;
-      known = true;
+    if (interrupted_) {
+      for (const auto& [other, node] : leaves_) {
+        if (!other.same_as(parameter)) continue;
+        data.leaf_node = node;
+        known = true;
+      }
     }
     if (!known) {
       leaves_.reserve(leaves_.size() + 1);
@@ -176,18 +178,23 @@ void Tape::backward(const Tensor& output, const Array& seed) {
   node_of("backward", output);
   if (!same_shape(seed.shape(), output.shape()))
     fail_shapes<Shape>("backward", "the seed must have the output's shape", {output.shape(), seed.shape()});
-  check_versions();
+  check_parameters();
   run(output.node_, seed);
 }
 
-void Tape::check_versions() const {
-  for (const auto& [parameter, node] : leaves_)
+void Tape::check_parameters() const {
+  for (const auto& [parameter, node] : leaves_) {
     if (parameter.version() != nodes_[node].version)
       throw TapeError("backward", "parameter " + parameter.name() + " changed between forward and backward");
+    if (parameter.data_->state == Parameter::GradState::invalid)
+      throw GradientError("backward", "parameter " + parameter.name() +
+                                          " holds the gradient of a pass that failed half-way; call zero_grad()");
+  }
 }
 
 Destination Tape::grad_buffer(std::uint32_t index) {
   Node& node = nodes_[index];
+  node.reached = true;
   if (Parameter::Data* parameter = node.parameter) {
     const bool first = parameter->state != Parameter::GradState::summed;
     if (first && !same_shape(parameter->grad.shape(), node.shape)) parameter->grad = Array(node.shape);
@@ -205,7 +212,10 @@ Destination Tape::grad_buffer(std::uint32_t index) {
 
 void Tape::run(std::uint32_t last, const Array& seed) {
   state_ = State::running;
-  for (Node& node : nodes_) node.grad = Storage();
+  for (Node& node : nodes_) {
+    node.grad = Storage();
+    node.reached = false;
+  }
   try {
     const Destination to = grad_buffer(last);
     kernels::scaled(seed.data(), 1, to.data, to.accumulate, static_cast<index_t>(seed.size()));
@@ -220,7 +230,7 @@ void Tape::run(std::uint32_t last, const Array& seed) {
 void Tape::finish_node(std::uint32_t index) {
   Node& node = nodes_[index];
   if (node.parameter) {
-    if (node.observed && node.parameter->state == Parameter::GradState::summed) observe(index, node.parameter->grad);
+    if (node.observed && node.reached) observe(index, node.parameter->grad);
   } else if (node.grad) {
     if (node.observed) observe(index, node.grad.array());
     if (node.run) {
@@ -247,8 +257,12 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
 
 void Tape::invalidate() noexcept {
   for (auto& [parameter, node] : leaves_) parameter.data_->state = Parameter::GradState::invalid;
-  for (Node& node : nodes_) free_rule(node);
+  for (Node& node : nodes_) {
+    free_rule(node);
+    node.grad = Storage();
+  }
   state_ = State::finished;
+  failed_ = true;
 }
 
 void Tape::free_rule(Node& node) noexcept {
@@ -266,6 +280,7 @@ Array Tape::grad(const Tensor& variable) const {
   const Node& node = nodes_[variable.node_];
   if (node.inputs || node.parameter)
     throw TapeError("grad", "only variables keep their gradient; use on_grad for other tensors");
+  if (failed_) throw GradientError("grad", "the backward pass failed half-way, so the gradient is not complete");
   return node.grad ? node.grad.array() : Tensor::zeros(node.shape).value();
 }
 

@@ -51,14 +51,15 @@ class Tape {
 
   /// Runs every rule from `loss` back. Gradients are added to the parameters'. Throws TapeError if the loss has more
   /// than one element or is not on this tape, if this tape ran backward before (without keep_rules), or if a parameter
-  /// changed since it was used. If a rule or callback throws, the gradients of all parameters on the tape are invalid
-  /// until `zero_grad()`.
+  /// changed since it was used; GradientError if a parameter still holds the gradient of a failed pass. If a rule or
+  /// callback throws, the gradients of all parameters on the tape are invalid until `zero_grad()`.
   void backward(const Tensor& loss);
 
   /// The same from a tensor of any shape with its upstream gradient `seed`. Throws ShapeError if the shapes differ.
   void backward(const Tensor& output, const Array& seed);
 
-  /// Gradient of a variable after backward: zeros if nothing reached it. Throws TapeError for other tensors.
+  /// Gradient of a variable after the last backward: zeros if nothing reached it. Throws TapeError for other tensors,
+  /// GradientError if that backward failed.
   Array grad(const Tensor& variable) const;
 
   /// Notes the norm of this tensor's gradient under a name; `time` is a time step or -1.
@@ -106,6 +107,7 @@ class Tape {
     const std::uint32_t* inputs = nullptr;  // node numbers, kUntracked for constants
     std::uint32_t input_count = 0;
     bool observed = false;
+    bool reached = false;  // this backward pass brought it a gradient
     Parameter::Data* parameter = nullptr;
     std::uint64_t version = 0;
     Storage grad;
@@ -133,7 +135,7 @@ class Tape {
   void run(std::uint32_t last, const Array& seed);
   void finish_node(std::uint32_t index);
   void observe(std::uint32_t index, const Array& grad);
-  void check_versions() const;
+  void check_parameters() const;
   void invalidate() noexcept;
   void free_rule(Node& node) noexcept;
 
@@ -157,6 +159,8 @@ class Tape {
   std::uint64_t serial_;
   Tape* outer_;  // the tape below this one on this thread
   State state_ = State::recording;
+  bool failed_ = false;       // backward threw half-way
+  bool interrupted_ = false;  // an inner tape may have made parameters forget their nodes here
   index_t live_ = 0;
   PoolVector<Node> nodes_;
   PoolVector<std::pair<Parameter, std::uint32_t>> leaves_;

@@ -49,12 +49,17 @@ GradCases activation_grad_cases();
 GradCases arithmetic_grad_cases();
 GradCases attention_grad_cases();
 GradCases dropout_grad_cases();
+GradCases einsum_grad_cases();
+GradCases extremes_grad_cases();
 GradCases gather_grad_cases();
 GradCases linear_algebra_grad_cases();
 GradCases loss_grad_cases();
 GradCases norm_grad_cases();
+GradCases pointwise_loss_grad_cases();
 GradCases reduce_grad_cases();
+GradCases select_grad_cases();
 GradCases shape_grad_cases();
 GradCases softmax_grad_cases();
+GradCases statistics_grad_cases();
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -71,6 +71,13 @@ Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from) {
   return out;
 }
 
+AxisSplit split_at(const Shape& shape, std::size_t axis) {
+  AxisSplit out{1, static_cast<index_t>(shape[axis]), 1};
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (i != axis) (i < axis ? out.outer : out.inner) *= static_cast<index_t>(shape[i]);
+  return out;
+}
+
 bool same_shape(const Shape& a, const Shape& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }

@@ -27,6 +27,12 @@ Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
 /// A shape with one -1 filled in so that `count` elements fit. Throws ShapeError.
 Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from);
 
+/// A shape as outer x count x inner, where count is the extent of one axis.
+struct AxisSplit {
+  index_t outer, count, inner;
+};
+AxisSplit split_at(const Shape& shape, std::size_t axis);
+
 bool same_shape(const Shape& a, const Shape& b);
 
 }  // namespace xtape

@@ -5,6 +5,7 @@
 
 #include <xtape/xtape.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <sstream>
@@ -55,6 +56,20 @@ inline Array array(const Shape& shape, std::initializer_list<double> values) {
   REQUIRE(out.size() == values.size());
   std::size_t i = 0;
   for (double value : values) out.data()[i++] = static_cast<real>(value);
+  return out;
+}
+
+/// The same for masks and indices (xtensor cannot tell {{a}, {b}} from a copy).
+inline Mask mask(const Shape& shape, std::initializer_list<bool> values) {
+  Mask out(shape);
+  REQUIRE(out.size() == values.size());
+  std::copy(values.begin(), values.end(), out.begin());
+  return out;
+}
+inline IndexArray indices(const Shape& shape, std::initializer_list<index_t> values) {
+  IndexArray out(shape);
+  REQUIRE(out.size() == values.size());
+  std::copy(values.begin(), values.end(), out.begin());
   return out;
 }
 

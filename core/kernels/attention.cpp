@@ -135,8 +135,8 @@ void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const
     real* s = work.slopes.data() + i * block.keys;
     const index_t visible = visible_keys(p, block.first + i);
     hide(p, block, i, visible, w);
-    level().softmax.exp_shifted(w, log_sums[(block.b * p.heads + block.h) * p.queries + block.first + i], 1, w, false,
-                                visible);
+    level().softmax.exp_shifted(w, log_sums[(block.b * p.heads + block.h) * p.queries + block.first + i], 1, 0, w,
+                                false, visible);
     std::fill(w + visible, w + block.keys, real(0));
     const real m = static_cast<real>(level().reduce.dot(up + i * upstream.row, result + i * out.row, p.value_width));
     if (p.drop_below) {

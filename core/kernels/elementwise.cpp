@@ -17,18 +17,20 @@ Pointer at(Pointer p, index_t i) {
 }
 }  // namespace
 
-void unary(Unary f, const real* x, real* y, index_t n) {
-  parallel_ranges(n, kPiece, [&](index_t b, index_t e) { table().unary(f, x + b, y + b, e - b); });
+void unary(Unary f, const real* x, real* y, index_t n, Constants constants) {
+  parallel_ranges(n, kPiece, [&](index_t b, index_t e) { level().unary.value(f, constants, x + b, y + b, e - b); });
 }
 
-void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n) {
-  parallel_ranges(n, kPiece,
-                  [&](index_t b, index_t e) { table().unary_with_slope(f, x + b, y + b, slope + b, e - b); });
-}
-
-void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
+void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n, Constants constants) {
   parallel_ranges(n, kPiece, [&](index_t b, index_t e) {
-    table().unary_backward(f, at(x, b), at(y, b), dy + b, dx + b, accumulate, e - b);
+    level().unary.value_with_slope(f, constants, x + b, y + b, slope + b, e - b);
+  });
+}
+
+void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n,
+                    Constants constants) {
+  parallel_ranges(n, kPiece, [&](index_t b, index_t e) {
+    level().unary.backward(f, constants, at(x, b), at(y, b), dy + b, dx + b, accumulate, e - b);
   });
 }
 

@@ -5,19 +5,48 @@
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
-enum class Unary { exp, log, sqrt, tanh, sigmoid, relu, gelu, gelu_tanh };
+enum class Unary {
+  exp,
+  expm1,
+  log,
+  log1p,
+  sqrt,
+  sin,
+  cos,
+  abs,
+  clamp,  ///< to a..b
+  tanh,
+  sigmoid,
+  relu,
+  leaky_relu,  ///< slope a below 0
+  elu,         ///< a (exp(x) - 1) below 0
+  silu,
+  softplus,  ///< log(1 + exp(a x)) / a; x where a x > b
+  softsign,
+  gelu,
+  gelu_tanh,
+};
+
+/// The numbers that some functions have.
+struct Constants {
+  real a = 0;
+  real b = 0;
+};
+
 /// chain: a * b, but 0 where a is 0 even if b is infinite (an upstream gradient times a slope).
 /// pow_base, pow_exponent: the partial derivatives of a^b, finite at a = 0 where their limits are.
-enum class Binary { add, sub, mul, div, pow, chain, pow_base, pow_exponent };
+/// max, min: NaN if one is NaN. max_share: the part of the gradient of max(a, b) that a gets, half at ties.
+enum class Binary { add, sub, mul, div, pow, max, min, chain, pow_base, pow_exponent, max_share };
 
 /// y[i] = f(x[i]); x and y may be the same array.
-void unary(Unary f, const real* x, real* y, index_t n);
+void unary(Unary f, const real* x, real* y, index_t n, Constants constants = {});
 
 /// y[i] = f(x[i]) and slope[i] = f'(x[i]): for functions whose derivative is dear to compute a second time.
-void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n);
+void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n, Constants constants = {});
 
 /// dx[i] = dy[i] * f'(x[i]), or added to dx when `accumulate`. y is f(x); a pointer that f does not read may be null.
-void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n,
+                    Constants constants = {});
 
 /// y[i] = f(a[i * step_a], b[i * step_b]) with steps 0 or 1.
 void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);

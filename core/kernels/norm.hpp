@@ -1,4 +1,5 @@
-// Layer normalisation over rows of a [rows, width] matrix.
+// Layer normalisation over rows of a [rows, width] matrix; with a null `mean` nothing is subtracted and it is
+// root-mean-square normalisation.
 #pragma once
 
 #include <xtape/core/config.hpp>

@@ -1,16 +1,16 @@
+#include <xtape/core/kernels/column_totals.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
 constexpr index_t kPiece = 1 << 15;  // elements of one partial sum
-constexpr index_t kRows = 64;        // rows that a column sum adds up in `real`
 
 template <class Piece>
 double in_pieces(index_t n, const Piece& piece) {
@@ -29,23 +29,12 @@ void put(real* out, double value, bool accumulate) {
 
 /// Sums over the rows of one [rows, columns] matrix.
 void column_sums(const real* x, index_t rows, index_t columns, double scale, real* out, bool accumulate) {
-  const index_t blocks = (rows + kRows - 1) / kRows;
-  const Scratch<real> partial(blocks * columns);
-  const auto block = [&](index_t b) {
-    const index_t begin = b * kRows;
-    level().reduce.column_sums(x + begin * columns, std::min(kRows, rows - begin), columns, columns,
-                               partial.data() + b * columns);
-  };
-  if (rows * columns > kPiece) {
-    parallel_for(blocks, block);
-  } else {
-    for (index_t b = 0; b < blocks; ++b) block(b);
-  }
-  for (index_t c = 0; c < columns; ++c) {
-    double total = 0;
-    for (index_t b = 0; b < blocks; ++b) total += static_cast<double>(partial[b * columns + c]);
-    put(out + c, scale * total, accumulate);
-  }
+  column_totals(
+      rows, columns, rows * columns,
+      [&](index_t first, index_t count, real* sums) {
+        level().reduce.column_sums(x + first * columns, count, columns, columns, sums);
+      },
+      [&](index_t c, double total) { put(out + c, scale * total, accumulate); });
 }
 
 }  // namespace
@@ -68,6 +57,75 @@ void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double
   }
   for (index_t o = 0; o < outer; ++o)
     column_sums(x + o * count * inner, count, inner, scale, out + o * inner, accumulate);
+}
+
+namespace {
+
+/// body(row, offset of row) for every row, shared among threads.
+template <class Body>
+void for_each_row(index_t rows, index_t width, const Body& body) {
+  parallel_ranges(rows, std::max<index_t>(1, kPiece / std::max<index_t>(1, width)), [&](index_t begin, index_t end) {
+    for (index_t r = begin; r < end; ++r) body(r, r * width);
+  });
+}
+
+}  // namespace
+
+void extremes(const real* x, bool largest, real* y, index_t rows, index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = level().reduce.extreme(x + at, width, largest); });
+}
+
+void extremes_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
+                       index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    level().reduce.spread_to_ties(x + at, y[r], dy[r], dx + at, accumulate, width);
+  });
+}
+
+void first_equal(const real* x, const real* y, index_t* positions, index_t rows, index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    const bool nan = std::isnan(y[r]);
+    positions[r] =
+        std::find_if(x + at, x + at + width, [&](real v) { return nan ? std::isnan(v) : v == y[r]; }) - x - at;
+  });
+}
+
+void moments(const real* x, double* mean, double* squares, index_t rows, index_t width) {
+  for_each_row(rows, width,
+               [&](index_t r, index_t at) { level().reduce.moments(x + at, width, mean + r, squares + r); });
+}
+
+void centred(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
+             index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    level().reduce.centred(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
+  });
+}
+
+void norms(const real* x, real* y, index_t rows, index_t width) {
+  if (rows == 1) {
+    *y = static_cast<real>(std::sqrt(sum_of_squares(x, width)));
+    return;
+  }
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    y[r] = static_cast<real>(std::sqrt(level().reduce.sum_of_squares(x + at, width)));
+  });
+}
+
+void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, real* y,
+                    bool accumulate) {
+  for_each_row(outer, count * inner, [&](index_t, index_t at) {
+    const Scratch<double> total(inner);
+    std::fill_n(total.data(), inner, 0.0);
+    for (index_t j = 0; j < count; ++j) {
+      const index_t line = at + (reverse ? count - 1 - j : j) * inner;
+      for (index_t i = 0; i < inner; ++i) {
+        double& sum = total[i];
+        sum += static_cast<double>(x[line + i]);
+        put(y + line + i, sum, accumulate);
+      }
+    }
+  });
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

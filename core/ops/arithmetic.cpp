@@ -90,14 +90,19 @@ Tensor pow(const Tensor& a, const Tensor& b) {
 Tensor pow(const Tensor& x, real exponent) { return pow(x, Tensor::scalar(exponent)); }
 
 Tensor exp(const Tensor& x) { return unary_op("exp", Unary::exp, x, false); }
+Tensor expm1(const Tensor& x) { return unary_op("expm1", Unary::expm1, x, true); }
 Tensor log(const Tensor& x) { return unary_op("log", Unary::log, x, true); }
+Tensor log1p(const Tensor& x) { return unary_op("log1p", Unary::log1p, x, true); }
 Tensor sqrt(const Tensor& x) { return unary_op("sqrt", Unary::sqrt, x, false); }
+Tensor abs(const Tensor& x) { return unary_op("abs", Unary::abs, x, true); }
+Tensor sin(const Tensor& x) { return unary_op("sin", Unary::sin, x, true); }
+Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, true); }
 
 GradCases arithmetic_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array a = sample({2, 3}, 1), b = sample({2, 3}, 2, 0.5, 2), row = sample({3}, 3, 0.5, 2);
   const Array column = sample({2, 1}, 4, 0.5, 2), cube = sample({4, 1, 3}, 5, 0.5, 2), scalar = sample({}, 6, 0.5, 2);
-  const Array positive = sample({2, 3}, 7, 0.5, 2);
+  const Array positive = sample({2, 3}, 7, 0.5, 2), angles = sample({2, 3}, 8, -7, 7);
   GradCases cases;
   const auto both = [&](const char* op, const Array& first, TensorFunction f) {
     cases.push_back({op, "same shape", {first, b}, f});
@@ -119,6 +124,11 @@ GradCases arithmetic_grad_cases() {
   cases.push_back({"exp", "", {a}, [](Args x) { return exp(x[0]); }});
   cases.push_back({"log", "", {positive}, [](Args x) { return log(x[0]); }});
   cases.push_back({"sqrt", "", {positive}, [](Args x) { return sqrt(x[0]); }});
+  cases.push_back({"expm1", "", {a}, [](Args x) { return expm1(x[0]); }});
+  cases.push_back({"log1p", "", {positive}, [](Args x) { return log1p(x[0]); }});
+  cases.push_back({"abs", "away from 0", {a}, [](Args x) { return abs(x[0]); }});
+  cases.push_back({"sin", "", {angles}, [](Args x) { return sin(x[0]); }});
+  cases.push_back({"cos", "", {angles}, [](Args x) { return cos(x[0]); }});
   return cases;
 }
 

@@ -19,9 +19,14 @@ Tensor pow(const Tensor& x, real exponent);
 Tensor affine(const Tensor& x, real scale, real shift);
 
 Tensor exp(const Tensor& x);
+Tensor expm1(const Tensor& x);  ///< exp(x) - 1, exact near 0
 Tensor log(const Tensor& x);
+Tensor log1p(const Tensor& x);  ///< log(1 + x), exact near 0
 /// Gradient 1/(2 sqrt(x)): infinite at 0, but 0 there if the upstream gradient is exactly 0.
 Tensor sqrt(const Tensor& x);
+Tensor abs(const Tensor& x);  ///< |x|; the gradient at 0 is 0
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }

@@ -12,6 +12,22 @@ void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
   }
 }
 
+Pairing pairing(const char* op, const Shape& shape, const Shape& a, const Shape& b) {
+  Pairing p;
+  const bool one_a = element_count(a) == 1, one_b = element_count(b) == 1;
+  p.in_one_run = (one_a || same_shape(a, shape)) && (one_b || same_shape(b, shape));
+  p.step_a = !one_a;
+  p.step_b = !one_b;
+  if (p.in_one_run) return p;
+  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a, b});
+  p.walk.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) p.walk.extent[i] = static_cast<index_t>(shape[i]);
+  broadcast_strides(a, shape.size(), p.walk.stride);
+  broadcast_strides(b, shape.size(), p.walk.stride_b);
+  return p;
+}
+
 Array broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b) {
   if (same_shape(a.shape(), b.shape())) {
     Array y(a.shape());
@@ -19,31 +35,21 @@ Array broadcast_binary(const char* op, kernels::Binary f, const Array& a, const 
     return y;
   }
   const Shape shape = broadcast_shape(op, a.shape(), b.shape());
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a.shape(), b.shape()});
+  const Pairing p = pairing(op, shape, a.shape(), b.shape());
   Array y(shape);
-  if (y.size() == 0) return y;
-  if (a.size() == 1 || b.size() == 1) {
-    kernels::binary(f, a.data(), a.size() != 1, b.data(), b.size() != 1, y.data(), count_of(y));
-    return y;
-  }
-  kernels::Walk walk;
-  walk.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) walk.extent[i] = static_cast<index_t>(shape[i]);
-  broadcast_strides(a.shape(), shape.size(), walk.stride);
-  broadcast_strides(b.shape(), shape.size(), walk.stride_b);
-  kernels::binary_strided(f, walk, a.data(), b.data(), y.data());
+  if (p.in_one_run) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
+  else kernels::binary_strided(f, p.walk, a.data(), b.data(), y.data());
   return y;
 }
 
-Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x) {
+Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x, kernels::Constants constants) {
   Array out(x.shape());
-  kernels::unary(f, x.data(), out.data(), count_of(out));
+  kernels::unary(f, x.data(), out.data(), count_of(out), constants);
   const Tensor y(std::move(out));
   const Tensor kept = slope_reads_x ? x.detach() : y;
-  return Tape::record(op, {x}, y, [f, kept](const Array& dy, Grads& g) {
+  return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
     const Destination dx = g.buffer(0);
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.accumulate, count_of(dy));
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.accumulate, count_of(dy), constants);
   });
 }
 

@@ -163,6 +163,23 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                       });
 }
 
+namespace {
+void check_vectors(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.rank() != 1 || b.rank() != 1) fail_shapes<Shape>(op, "the operands must be vectors", {a.shape(), b.shape()});
+}
+}  // namespace
+
+Tensor dot(const Tensor& a, const Tensor& b) {
+  check_vectors("dot", a, b);
+  if (a.size() != b.size()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
+  return matmul(a, b);
+}
+
+Tensor outer(const Tensor& a, const Tensor& b) {
+  check_vectors("outer", a, b);
+  return matmul(reshape(a, {a.size(), 1}), reshape(b, {1, b.size()}));
+}
+
 GradCases linear_algebra_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
@@ -185,6 +202,9 @@ GradCases linear_algebra_grad_cases() {
   const Array x = sample({2, 3, 4}, 23), w = sample({5, 4}, 24), b = sample({5}, 25);
   cases.push_back({"linear", "with bias", {x, w, b}, [](Args a) { return linear(a[0], a[1], a[2]); }});
   cases.push_back({"linear", "without bias", {x, w}, [](Args a) { return linear(a[0], a[1]); }});
+  const Array u = sample({3}, 26), v = sample({3}, 27), longer = sample({4}, 28);
+  cases.push_back({"dot", "", {u, v}, [](Args a) { return dot(a[0], a[1]); }});
+  cases.push_back({"outer", "", {u, longer}, [](Args a) { return outer(a[0], a[1]); }});
   return cases;
 }
 

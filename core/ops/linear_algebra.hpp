@@ -17,4 +17,10 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {});
 /// x W^T + b: x [..., I], weight [O, I], bias [O] or empty -> [..., O]. Throws ShapeError.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
+/// Sum of products of two vectors [N] -> []. Throws ShapeError.
+Tensor dot(const Tensor& a, const Tensor& b);
+
+/// All products of the elements of two vectors, [M] and [N] -> [M, N]. Throws ShapeError.
+Tensor outer(const Tensor& a, const Tensor& b);
+
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,9 +1,8 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/softmax.hpp>
-#include <xtape/core/ops/elementwise.hpp>
 #include <xtape/core/ops/loss.hpp>
+#include <xtape/core/ops/loss_reduction.hpp>
 
 #include <algorithm>
 
@@ -24,46 +23,88 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   return out;
 }
 
+void check_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + std::to_string(smoothing));
+}
+
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntropyOptions options) {
   if (logits.rank() < 1 || !same_shape(Shape(logits.shape().begin(), logits.shape().end() - 1), targets.shape()))
     fail_shapes<Shape>("cross_entropy", "targets must have the logits' shape without its last axis",
                        {logits.shape(), targets.shape()});
+  check_smoothing(options.label_smoothing);
   const index_t width = logits.extent(-1), rows = static_cast<index_t>(targets.size());
   IndexArray classes = checked_targets(targets, width, options.ignore);
   const index_t counted = std::count_if(classes.begin(), classes.end(), [](index_t t) { return t >= 0; });
+  const LossReduction reduction("cross_entropy", options.reduction, counted, targets.shape());
+  const double smoothing = options.label_smoothing;
   Array losses(targets.shape()), log_sums(targets.shape());
-  kernels::cross_entropy(logits.data(), classes.data(), losses.data(), log_sums.data(), rows, width);
-  const bool each = options.reduction == Reduction::none;
-  const double scale =
-      options.reduction == Reduction::mean ? 1.0 / static_cast<double>(std::max<index_t>(1, counted)) : 1.0;
-  Tensor loss =
-      each ? Tensor(std::move(losses)) : Tensor::scalar(static_cast<real>(scale * kernels::sum(losses.data(), rows)));
-  return Tape::record("cross_entropy", {logits}, std::move(loss),
+  kernels::cross_entropy(logits.data(), classes.data(), smoothing, losses.data(), log_sums.data(), rows, width);
+  // dx = softmax(x) - q, q the smoothed target
+  return Tape::record("cross_entropy", {logits}, reduction.result(std::move(losses)),
                       [logits = logits.detach(), classes = std::move(classes), log_sums = Tensor(std::move(log_sums)),
-                       each, scale, rows, width](const Array& dy, Grads& g) {
-                        Array weights(log_sums.shape());  // d loss / d losses[r]
-                        if (each) std::copy_n(dy.data(), rows, weights.data());
-                        else kernels::fill(weights.data(), static_cast<real>(scale) * *dy.data(), rows);
+                       reduction, smoothing, rows, width](const Array& dy, Grads& g) {
+                        const Array weights = reduction.weights(dy);
                         const Destination to = g.buffer(0);
-                        kernels::cross_entropy_backward(logits.data(), classes.data(), log_sums.data(), weights.data(),
-                                                        to.data, to.accumulate, rows, width);
+                        kernels::cross_entropy_backward(logits.data(), classes.data(), smoothing, log_sums.data(),
+                                                        weights.data(), reduction.step(), to.data, to.accumulate, rows,
+                                                        width);
                       });
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
+  if (logits.rank() < 1 || !same_shape(logits.shape(), targets.shape()))
+    fail_shapes<Shape>("cross_entropy", "target distributions must have the logits' shape",
+                       {logits.shape(), targets.shape()});
+  check_smoothing(options.label_smoothing);
+  const Shape shape(logits.shape().begin(), logits.shape().end() - 1);
+  const index_t width = logits.extent(-1), rows = element_count(shape);
+  const LossReduction reduction("cross_entropy", options.reduction, rows, shape);
+  const double smoothing = options.label_smoothing;
+  Array losses(shape), log_sums(shape), totals(shape);
+  kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, losses.data(), log_sums.data(), totals.data(),
+                              rows, width);
+  // dx = sum(q) softmax(x) - q, q the smoothed target; dt = (1 - smoothing) (-log softmax(x))
+  return Tape::record(
+      "cross_entropy_soft", {logits, targets}, reduction.result(std::move(losses)),
+      [logits = logits.detach(), targets = targets.detach(), log_sums = Tensor(std::move(log_sums)),
+       totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
+        const Array weights = reduction.weights(dy);
+        if (g.needs(0)) {
+          const Destination to = g.buffer(0);
+          kernels::soft_cross_entropy_backward(logits.data(), targets.data(), smoothing, log_sums.data(), totals.data(),
+                                               weights.data(), reduction.step(), to.data, to.accumulate, rows, width);
+        }
+        if (g.needs(1)) {
+          const Destination to = g.buffer(1);
+          kernels::soft_cross_entropy_target_backward(logits.data(), smoothing, log_sums.data(), weights.data(),
+                                                      reduction.step(), to.data, to.accumulate, rows, width);
+        }
+      });
 }
 
 GradCases loss_grad_cases() {
   using Args = std::span<const Tensor>;
-  const Array logits = sample({2, 3, 5}, 91, -2, 2);
+  const Array logits = sample({2, 3, 5}, 91, -2, 2), soft = sample({2, 3, 5}, 92, 0, 1);
+  const Array wide = sample({2, 37}, 93, -2, 2), wide_soft = sample({2, 37}, 94, 0, 1);
   const IndexArray targets = {{0, 4, kIgnore}, {2, 2, 1}};
   GradCases cases;
-  for (Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none})
-    cases.push_back({"cross_entropy",
-                     reduction == Reduction::mean  ? "mean"
-                     : reduction == Reduction::sum ? "sum"
-                                                   : "none",
-                     {logits},
-                     [=](Args a) { return cross_entropy(a[0], targets, {.reduction = reduction}); }});
+  const auto both = [&](const char* title, CrossEntropyOptions options) {
+    cases.push_back({"cross_entropy", title, {logits}, [=](Args a) { return cross_entropy(a[0], targets, options); }});
+    cases.push_back(
+        {"cross_entropy_soft", title, {logits, soft}, [=](Args a) { return cross_entropy(a[0], a[1], options); }});
+  };
+  both("mean", {});
+  both("sum", {.reduction = Reduction::sum});
+  both("none", {.reduction = Reduction::none});
+  both("batchmean", {.reduction = Reduction::batchmean});
+  both("smoothed", {.label_smoothing = 0.2});
+  both("smoothed, none", {.reduction = Reduction::none, .label_smoothing = 0.7});
+  cases.push_back({"cross_entropy_soft", "wider than the lanes", {wide, wide_soft}, [](Args a) {
+                     return cross_entropy(a[0], a[1], {.label_smoothing = 0.1});
+                   }});
   return cases;
 }
 

@@ -1,35 +1,55 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/norm.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/elementwise.hpp>
 #include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/rows.hpp>
+
+#include <cmath>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
-  if (x.rank() < 1 || x.extent(-1) == 0) fail_shapes<Shape>("layer_norm", "the last axis is empty", {x.shape()});
-  if (!(eps >= 0)) throw ValueError("layer_norm", "eps must not be negative, but is " + std::to_string(eps));
-  const index_t width = x.extent(-1), rows = x.size() / width;
+namespace {
+
+const real* data_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
+
+void check_eps(const char* op, double eps) {
+  if (!(eps >= 0)) throw ValueError(op, "eps must not be negative, but is " + std::to_string(eps));
+}
+
+/// One number for each element of the last axis, or nothing.
+void check_affine(const char* op, const Tensor& x, const Tensor& gain, const Tensor& bias) {
   for (const Tensor* affine : {&gain, &bias})
-    if (affine->defined() && (affine->rank() != 1 || affine->size() != width))
-      fail_shapes<Shape>("layer_norm", "gain and bias must match the last axis", {x.shape(), affine->shape()});
-  std::vector<double, PoolAllocator<double>> mean(static_cast<std::size_t>(rows));
+    if (affine->defined() && (affine->rank() != 1 || affine->size() != x.extent(-1)))
+      fail_shapes<Shape>(op, "gain and bias must match the last axis", {x.shape(), affine->shape()});
+}
+
+/// Layer normalisation, or without `centred` root-mean-square normalisation.
+Tensor normalised_rows(const char* op, bool centred, const Tensor& x, const Tensor& gain, const Tensor& bias,
+                       double eps) {
+  if (x.rank() < 1 || x.extent(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
+  check_eps(op, eps);
+  check_affine(op, x, gain, bias);
+  const index_t width = x.extent(-1), rows = x.size() / width;
+  Doubles mean(centred ? static_cast<std::size_t>(rows) : 0);
   Array inverse(Shape{static_cast<std::size_t>(rows)});
   Array y(x.shape());
-  kernels::layer_norm(x.data(), gain.defined() ? gain.data() : nullptr, bias.defined() ? bias.data() : nullptr,
-                      static_cast<real>(eps), y.data(), mean.data(), inverse.data(), rows, width);
-  return Tape::record("layer_norm", {x, gain, bias}, Tensor(std::move(y)),
-                      [x = x.detach(), gain = gain.detach(), mean = std::move(mean),
+  kernels::layer_norm(x.data(), data_or_null(gain), data_or_null(bias), static_cast<real>(eps), y.data(),
+                      centred ? mean.data() : nullptr, inverse.data(), rows, width);
+  return Tape::record(op, {x, gain, bias}, Tensor(std::move(y)),
+                      [centred, x = x.detach(), gain = gain.detach(), mean = std::move(mean),
                        inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
+                        const double* means = centred ? mean.data() : nullptr;
                         if (g.needs(0)) {
                           const Destination to = g.buffer(0);
-                          kernels::layer_norm_backward(x.data(), gain.defined() ? gain.data() : nullptr, mean.data(),
-                                                       inverse.data(), dy.data(), to.data, to.accumulate, rows, width);
+                          kernels::layer_norm_backward(x.data(), data_or_null(gain), means, inverse.data(), dy.data(),
+                                                       to.data, to.accumulate, rows, width);
                         }
                         if (g.needs(1)) {
                           const Destination to = g.buffer(1);
-                          kernels::layer_norm_gain_backward(x.data(), mean.data(), inverse.data(), dy.data(), to.data,
+                          kernels::layer_norm_gain_backward(x.data(), means, inverse.data(), dy.data(), to.data,
                                                             to.accumulate, rows, width);
                         }
                         if (g.needs(2)) {
@@ -39,14 +59,120 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
                       });
 }
 
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
+  return normalised_rows("layer_norm", true, x, gain, bias, eps);
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& gain, double eps) {
+  return normalised_rows("rms_norm", false, x, gain, {}, eps);
+}
+
+namespace {
+
+void check_channels(const char* op, const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
+  if (x.rank() < 2) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
+  check_eps(op, eps);
+  check_affine(op, x, gain, bias);
+}
+
+/// 1 / sqrt(variance + eps).
+Doubles inverse_roots(const Doubles& variance, double eps) {
+  Doubles out(variance.size());
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = 1 / std::sqrt(variance[c] + eps);
+  return out;
+}
+
+/// The normalised input with its rule. With `fixed` statistics no gradient flows through them.
+Tensor normalised_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse,
+                           const Tensor& gain, const Tensor& bias) {
+  const index_t columns = x.extent(-1), rows = columns ? x.size() / columns : 0;
+  Array y(x.shape());
+  kernels::batch_norm(x.data(), mean.data(), inverse.data(), data_or_null(gain), data_or_null(bias), y.data(), rows,
+                      columns);
+  const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
+    if (!g.needs(input)) return;
+    const Destination to = g.buffer(input);
+    for (index_t c = 0; c < columns; ++c) {
+      const double before = to.accumulate ? static_cast<double>(to.data[c]) : 0;
+      to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
+    }
+  };
+  return Tape::record(op, {x, gain, bias}, Tensor(std::move(y)),
+                      [fixed, add, x = x.detach(), gain = gain.detach(), mean = std::move(mean),
+                       inverse = std::move(inverse), rows, columns](const Array& dy, Grads& g) {
+                        Doubles sums(mean.size()), normal_sums(mean.size());
+                        if (!fixed || g.needs(1) || g.needs(2))
+                          kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(),
+                                                   normal_sums.data(), rows, columns);
+                        if (g.needs(0)) {
+                          const Destination to = g.buffer(0);
+                          kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), data_or_null(gain),
+                                                       dy.data(), fixed ? nullptr : sums.data(), normal_sums.data(),
+                                                       to.data, to.accumulate, rows, columns);
+                        }
+                        add(g, 1, normal_sums);
+                        add(g, 2, sums);
+                      });
+}
+
+Array as_array(const Doubles& values, double factor) {
+  Array out(Shape{values.size()});
+  for (std::size_t i = 0; i < values.size(); ++i) out.data()[i] = static_cast<real>(factor * values[i]);
+  return out;
+}
+
+}  // namespace
+
+BatchNormOutput batch_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
+  check_channels("batch_norm", x, gain, bias, eps);
+  const index_t columns = x.extent(-1), rows = columns ? x.size() / columns : 0;
+  if (rows < 2)
+    throw ValueError("batch_norm",
+                     "training needs more than one value in each channel; got shape " + shape_text(x.shape()));
+  Doubles mean(static_cast<std::size_t>(columns)), variance(static_cast<std::size_t>(columns));
+  kernels::column_moments(x.data(), mean.data(), variance.data(), rows, columns);
+  const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
+  BatchNormOutput out{{}, as_array(mean, 1), as_array(variance, unbiased)};
+  Doubles inverse = inverse_roots(variance, eps);
+  out.y = normalised_channels("batch_norm", false, x, std::move(mean), std::move(inverse), gain, bias);
+  return out;
+}
+
+Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance, const Tensor& gain,
+                       const Tensor& bias, double eps) {
+  check_channels("batch_norm_eval", x, gain, bias, eps);
+  for (const Array* statistic : {&mean, &variance})
+    if (statistic->dimension() != 1 || count_of(*statistic) != x.extent(-1))
+      fail_shapes<Shape>("batch_norm_eval", "mean and variance must match the last axis",
+                         {x.shape(), statistic->shape()});
+  for (real v : variance)
+    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + std::to_string(v));
+  return normalised_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
+                             inverse_roots(Doubles(variance.begin(), variance.end()), eps), gain, bias);
+}
+
 GradCases norm_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array x = sample({2, 3, 5}, 61), gain = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
   const Array wide = sample({3, 37}, 64), wide_gain = sample({37}, 65, 0.5, 2);
+  const Array tall = sample({70, 2}, 66), mean = sample({5}, 67), variance = sample({5}, 68, 0.5, 2);
   return {
       {"layer_norm", "no affine", {x}, [](Args a) { return layer_norm(a[0]); }},
       {"layer_norm", "gain only, wide", {wide, wide_gain}, [](Args a) { return layer_norm(a[0], a[1]); }},
       {"layer_norm", "gain and bias", {x, gain, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
+      {"rms_norm", "no gain", {x}, [](Args a) { return rms_norm(a[0]); }},
+      {"rms_norm", "gain, wide", {wide, wide_gain}, [](Args a) { return rms_norm(a[0], a[1]); }},
+      {"batch_norm", "no affine", {x}, [](Args a) { return batch_norm(a[0]).y; }},
+      {"batch_norm", "gain only, wide", {wide, wide_gain}, [](Args a) { return batch_norm(a[0], a[1]).y; }},
+      {"batch_norm", "gain and bias", {x, gain, bias}, [](Args a) { return batch_norm(a[0], a[1], a[2]).y; }},
+      {"batch_norm", "more rows than a block", {tall}, [](Args a) { return batch_norm(a[0]).y; }},
+      {"batch_norm_eval", "no affine", {x}, [=](Args a) { return batch_norm_eval(a[0], mean, variance); }},
+      {"batch_norm_eval",
+       "gain and bias",
+       {x, gain, bias},
+       [=](Args a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2]); }},
   };
 }
 

@@ -82,6 +82,17 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
                       [scale](const Array& dy, Grads& g) { g.add(0, dy, scale); });
 }
 
+Tensor cumsum(const Tensor& x, index_t axis) {
+  const std::size_t at = normal_axis("cumsum", axis, x.shape());
+  const AxisSplit along = split_at(x.shape(), at);
+  Array y(x.shape());
+  kernels::cumulative_sum(x.data(), along.outer, along.count, along.inner, false, y.data(), false);
+  return Tape::record("cumsum", {x}, Tensor(std::move(y)), [along](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);  // x[k] went into every y[j] with j >= k
+    kernels::cumulative_sum(dy.data(), along.outer, along.count, along.inner, true, dx.data, dx.accumulate);
+  });
+}
+
 GradCases reduce_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array x = sample({2, 3, 4}, 41);
@@ -97,6 +108,8 @@ GradCases reduce_grad_cases() {
        }},
       {"mean", "all", {x}, [](Args a) { return mean(a[0]); }},
       {"mean", "middle axis", {x}, [](Args a) { return mean(a[0], {1}); }},
+      {"cumsum", "middle axis", {x}, [](Args a) { return cumsum(a[0], 1); }},
+      {"cumsum", "last axis", {x}, [](Args a) { return cumsum(a[0], -1); }},
   };
 }
 

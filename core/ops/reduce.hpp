@@ -11,4 +11,7 @@ Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// Mean over axes. Throws ShapeError for an empty axis.
 Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 
+/// Running sum along an axis: y[j] = x[0] + ... + x[j]. Throws ShapeError.
+Tensor cumsum(const Tensor& x, index_t axis);
+
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -49,6 +49,22 @@ Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
   return permute(x, axes);
 }
 
+namespace {
+
+/// `shape` with a further axis of the given extent at a position from -rank-1 to rank.
+Shape with_axis(const char* op, const Shape& shape, index_t axis, std::size_t extent) {
+  const auto rank = static_cast<index_t>(shape.size());
+  if (axis < -rank - 1 || axis > rank)
+    fail_shapes<Shape>(op, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
+  const auto at = axis < 0 ? axis + rank + 1 : axis;
+  Shape out(shape.begin(), shape.begin() + at);
+  out.push_back(extent);
+  for (index_t i = at; i < rank; ++i) out.push_back(shape[static_cast<std::size_t>(i)]);
+  return out;
+}
+
+}  // namespace
+
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t step) {
   const std::size_t at = normal_axis("slice", axis, x.shape());
   const auto extent = static_cast<index_t>(x.shape()[at]);
@@ -59,13 +75,13 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
     throw IndexError("slice", "positions " + std::to_string(begin) + " to " + std::to_string(last) +
                                   " do not lie in order within an axis of " + std::to_string(extent));
   const index_t count = (last - first + step - 1) / step;
-  kernels::Walk walk;  // outer, picked, inner
+  const AxisSplit along = split_at(x.shape(), at);
+  const index_t inner = along.inner;
+  kernels::Walk walk;
   walk.rank = 3;
-  walk.extent[0] = walk.extent[2] = 1;
-  for (std::size_t i = 0; i < x.rank(); ++i)
-    if (i != at) walk.extent[i < at ? 0 : 2] *= x.extent(static_cast<index_t>(i));
-  const index_t inner = walk.extent[2];
+  walk.extent[0] = along.outer;
   walk.extent[1] = count;
+  walk.extent[2] = inner;
   walk.stride[0] = extent * inner;
   walk.stride[1] = step * inner;
   walk.stride[2] = 1;
@@ -100,32 +116,22 @@ struct Joint {
 
 }  // namespace
 
-Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
-  if (parts.empty()) throw ValueError("concat", "there is nothing to join");
-  Shape shape = parts[0].shape();
-  const std::size_t at = normal_axis("concat", axis, shape);
-  index_t outer = 1, inner = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (i != at) (i < at ? outer : inner) *= static_cast<index_t>(shape[i]);
-  shape[at] = 0;
-  for (const Tensor& part : parts) {
-    Shape other = part.shape();
-    if (other.size() == shape.size()) other[at] = shape[at];
-    if (!same_shape(other, shape))
-      fail_shapes<Shape>("concat", "shapes may differ in the joined axis only", {parts[0].shape(), part.shape()});
-    shape[at] += part.shape()[at];
-  }
+namespace {
+
+/// Parts joined into `shape`, of which each part holds the same `outer` runs.
+Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape, index_t outer) {
   Array y(shape);
+  const index_t joined_run = outer ? count_of(y) / outer : 0;
   std::vector<Joint> joints;
   index_t skip = 0;
   for (const Tensor& part : parts) {
-    const index_t run = static_cast<index_t>(part.shape()[at]) * inner;
-    joints.push_back({outer, run, static_cast<index_t>(shape[at]) * inner, skip});
+    const index_t run = outer ? part.size() / outer : 0;
+    joints.push_back({outer, run, joined_run, skip});
     kernels::scatter_strided(joints.back().walk(), part.data(), y.data() + skip, false);
     skip += run;
   }
   const std::vector<Operand> operands(parts.begin(), parts.end());
-  return Tape::record("concat", std::span<const Operand>(operands), Tensor(std::move(y)),
+  return Tape::record(op, std::span<const Operand>(operands), Tensor(std::move(y)),
                       [joints](const Array& dy, Grads& g) {
                         for (std::size_t i = 0; i < joints.size(); ++i) {
                           if (!g.needs(i)) continue;
@@ -135,9 +141,127 @@ Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
                       });
 }
 
+}  // namespace
+
+Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
+  if (parts.empty()) throw ValueError("concat", "there is nothing to join");
+  Shape shape = parts[0].shape();
+  const std::size_t at = normal_axis("concat", axis, shape);
+  const index_t outer = split_at(shape, at).outer;
+  shape[at] = 0;
+  for (const Tensor& part : parts) {
+    Shape other = part.shape();
+    if (other.size() == shape.size()) other[at] = shape[at];
+    if (!same_shape(other, shape))
+      fail_shapes<Shape>("concat", "shapes may differ in the joined axis only", {parts[0].shape(), part.shape()});
+    shape[at] += part.shape()[at];
+  }
+  element_count(shape, "concat");
+  return join("concat", parts, shape, outer);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
+  if (parts.empty()) throw ValueError("stack", "there is nothing to stack");
+  for (const Tensor& part : parts)
+    if (!same_shape(part.shape(), parts[0].shape()))
+      fail_shapes<Shape>("stack", "the shapes must agree", {parts[0].shape(), part.shape()});
+  const Shape shape = with_axis("stack", parts[0].shape(), axis, parts.size());
+  element_count(shape, "stack");
+  return join("stack", parts, shape, split_at(shape, normal_axis("stack", axis, shape)).outer);
+}
+
+std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
+  if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
+  const index_t extent = static_cast<index_t>(x.shape()[normal_axis("split", axis, x.shape())]);
+  Axes sizes;
+  for (index_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  return split_with_sizes(x, sizes, axis);
+}
+
+std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
+  const index_t extent = static_cast<index_t>(x.shape()[normal_axis("split", axis, x.shape())]);
+  index_t total = 0;
+  for (index_t size : sizes) {
+    if (size < 0 || size > extent - total)
+      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(extent));
+    total += size;
+  }
+  if (total != extent) throw ValueError("split", "the sizes must add up to " + std::to_string(extent));
+  std::vector<Tensor> parts;
+  index_t begin = 0;
+  for (index_t size : sizes) {
+    parts.push_back(slice(x, axis, begin, begin + size));
+    begin += size;
+  }
+  return parts;
+}
+
+Tensor squeeze(const Tensor& x, const Axes& axes) {
+  std::vector<bool> dropped(x.rank(), false);
+  if (axes.empty()) {
+    for (std::size_t i = 0; i < x.rank(); ++i) dropped[i] = x.shape()[i] == 1;
+  } else {
+    for (std::size_t axis : normal_axes("squeeze", axes, x.shape())) {
+      if (x.shape()[axis] != 1)
+        fail_shapes<Shape>("squeeze", "axis " + std::to_string(axis) + " is not of extent 1", {x.shape()});
+      dropped[axis] = true;
+    }
+  }
+  Axes shape;
+  for (std::size_t i = 0; i < x.rank(); ++i)
+    if (!dropped[i]) shape.push_back(static_cast<index_t>(x.shape()[i]));
+  return reshape(x, shape);
+}
+
+Tensor unsqueeze(const Tensor& x, index_t axis) {
+  const Shape shape = with_axis("unsqueeze", x.shape(), axis, 1);
+  return reshape(x, Axes(shape.begin(), shape.end()));
+}
+
+Tensor broadcast_to(const Tensor& x, const Axes& shape) {
+  for (index_t extent : shape)
+    if (extent < 0)
+      throw ValueError("broadcast_to", "an extent must not be negative, but is " + std::to_string(extent));
+  const Shape target(shape.begin(), shape.end());
+  if (!same_shape(broadcast_shape("broadcast_to", x.shape(), target), target))
+    fail_shapes<Shape>("broadcast_to", "the tensor does not broadcast to the shape", {x.shape(), target});
+  if (target.size() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>("broadcast_to", "at most 12 axes can be broadcast", {target});
+  kernels::Walk walk;
+  walk.rank = static_cast<int>(target.size());
+  std::copy(shape.begin(), shape.end(), walk.extent);
+  broadcast_strides(x.shape(), target.size(), walk.stride);
+  Array y(target);
+  kernels::gather_strided(walk, x.data(), y.data(), false);
+  return Tape::record("broadcast_to", {x}, Tensor(std::move(y)), [](const Array& dy, Grads& g) { g.add(0, dy); });
+}
+
+Tensor flip(const Tensor& x, const Axes& axes) {
+  const std::vector<std::size_t> flipped = normal_axes("flip", axes, x.shape());
+  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>("flip", "at most 12 axes can be flipped", {x.shape()});
+  kernels::Walk walk;
+  walk.rank = static_cast<int>(x.rank());
+  index_t first = 0;
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    const AxisSplit along = split_at(x.shape(), i);
+    const bool backwards = std::binary_search(flipped.begin(), flipped.end(), i);
+    walk.extent[i] = along.count;
+    walk.stride[i] = backwards ? -along.inner : along.inner;
+    if (backwards) first += (along.count - 1) * along.inner;
+  }
+  Array y(x.shape());
+  if (x.size() > 0) kernels::gather_strided(walk, x.data() + first, y.data(), false);
+  return Tape::record("flip", {x}, Tensor(std::move(y)), [walk, first](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);  // a flip undoes itself
+    if (dy.size() > 0) kernels::gather_strided(walk, dy.data() + first, dx.data, dx.accumulate);
+  });
+}
+
 GradCases shape_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array cube = sample({2, 3, 4}, 31), flat = sample({2, 6}, 32), other = sample({2, 2, 4}, 33);
+  const Array cube2 = sample({2, 3, 4}, 34), column = sample({3, 1}, 35);
   return {
       {"reshape",
        "",
@@ -171,6 +295,52 @@ GradCases shape_grad_cases() {
        {cube, cube},
        [](Args x) {
          return concat({x[0], x[1]}, -1);
+       }},
+      {"stack",
+       "in front",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, 0);
+       }},
+      {"stack",
+       "in the middle",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, 1);
+       }},
+      {"stack",
+       "behind",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, -1);
+       }},
+      {"split", "a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
+      {"split",
+       "all parts",
+       {cube},
+       [](Args x) {
+         return concat(split_with_sizes(x[0], {1, 3}, 2), 2);
+       }},
+      {"squeeze", "", {column}, [](Args x) { return squeeze(x[0]); }},
+      {"unsqueeze", "", {flat}, [](Args x) { return unsqueeze(x[0], 1); }},
+      {"broadcast_to",
+       "a column",
+       {column},
+       [](Args x) {
+         return broadcast_to(x[0], {2, 3, 4});
+       }},
+      {"broadcast_to",
+       "a row",
+       {flat},
+       [](Args x) {
+         return broadcast_to(x[0], {3, 2, 6});
+       }},
+      {"flip", "all axes", {cube}, [](Args x) { return flip(x[0]); }},
+      {"flip",
+       "first and last",
+       {cube},
+       [](Args x) {
+         return flip(x[0], {0, -1});
        }},
   };
 }

@@ -26,4 +26,28 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end = kEnd, i
 /// Joins tensors along an existing axis. Throws ShapeError if the other extents differ, ValueError for no tensors.
 Tensor concat(const std::vector<Tensor>& parts, index_t axis);
 
+/// Puts tensors of one shape side by side along a new axis of the result. Throws ShapeError if the shapes differ,
+/// ValueError for no tensors.
+Tensor stack(const std::vector<Tensor>& parts, index_t axis = 0);
+
+/// Pieces of `size` along an axis; the last may be shorter. Throws ShapeError, or ValueError for a size below 1.
+std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis = 0);
+
+/// Pieces of the given sizes. Throws ShapeError, or ValueError if they do not add up to the axis.
+std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis = 0);
+
+/// Drops axes of extent 1, all of them if none is named. Throws ShapeError if a named one has another extent (PyTorch
+/// keeps it).
+Tensor squeeze(const Tensor& x, const Axes& axes = {});
+
+/// A new axis of extent 1 at place `axis` of the result. Throws ShapeError.
+Tensor unsqueeze(const Tensor& x, index_t axis);
+
+/// Repeats axes of extent 1, and adds axes in front, up to the given shape. Throws ShapeError, or ValueError for a
+/// negative extent.
+Tensor broadcast_to(const Tensor& x, const Axes& shape);
+
+/// The elements in reverse order along axes; none named means all. Throws ShapeError.
+Tensor flip(const Tensor& x, const Axes& axes = {});
+
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,6 +1,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/softmax.hpp>
 #include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/rows.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>
 
@@ -37,6 +38,18 @@ Tensor log_softmax(const Tensor& x, index_t axis) {
   return along_axis("log_softmax", x, axis, kernels::log_softmax, kernels::log_softmax_backward);
 }
 
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
+  const Rows r = as_rows("logsumexp", x, axes, keep_dims);
+  Array out(r.shape);
+  kernels::log_sum_exp(r.x.data(), out.data(), r.rows, r.width);
+  const Tensor y(std::move(out));
+  return Tape::record(
+      "logsumexp", {r.x}, y, [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+        const Destination dx = g.buffer(0);
+        kernels::log_sum_exp_backward(x.data(), y.data(), dy.data(), dx.data, dx.accumulate, rows, width);
+      });
+}
+
 GradCases softmax_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array x = sample({2, 3, 4}, 51, -2, 2), wide = sample({2, 37}, 52, -2, 2);
@@ -44,6 +57,14 @@ GradCases softmax_grad_cases() {
       {"softmax", "last axis", {x}, [](Args a) { return softmax(a[0]); }},
       {"softmax", "first axis", {x}, [](Args a) { return softmax(a[0], 0); }},
       {"softmax", "wider than the lanes", {wide}, [](Args a) { return softmax(a[0]); }},
+      {"logsumexp", "all", {x}, [](Args a) { return logsumexp(a[0]); }},
+      {"logsumexp", "last axis", {wide}, [](Args a) { return logsumexp(a[0], {-1}); }},
+      {"logsumexp",
+       "first two axes, kept",
+       {x},
+       [](Args a) {
+         return logsumexp(a[0], {0, 1}, true);
+       }},
       {"log_softmax", "last axis", {x}, [](Args a) { return log_softmax(a[0]); }},
       {"log_softmax", "middle axis", {x}, [](Args a) { return log_softmax(a[0], 1); }},
       {"log_softmax", "wider than the lanes", {wide}, [](Args a) { return log_softmax(a[0]); }},

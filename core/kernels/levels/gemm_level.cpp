@@ -188,8 +188,8 @@ PanelA panel_of(Factor a, Rows rows, index_t k, real* scratch) {
   return {scratch, 1, rows.count};
 }
 
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k + kGemmSlack
-/// elements. A panel of B stays in the first cache while all of A passes.
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k +
+/// kGemmSlack elements. A panel of B stays in the first cache while all of A passes.
 void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
            real* scratch) {
   const index_t panels = (m + kTileRows - 1) / kTileRows;

@@ -11,15 +11,26 @@
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
+struct UnaryTable {
+  void (*value)(Unary, Constants, const real* x, real* y, index_t n);
+  void (*value_with_slope)(Unary, Constants, const real* x, real* y, real* slope, index_t n);
+  void (*backward)(Unary, Constants, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
+                   index_t n);
+};
+
 struct ElementwiseTable {
-  void (*unary)(Unary, const real* x, real* y, index_t n);
-  void (*unary_with_slope)(Unary, const real* x, real* y, real* slope, index_t n);
-  void (*unary_backward)(Unary, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   void (*binary)(Binary, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
   void (*affine)(const real* x, real scale, real shift, real* y, index_t n);
   void (*scaled)(const real* x, real scale, real* y, bool accumulate, index_t n);
   void (*product)(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
   void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
+};
+
+enum class Compare;
+struct SelectTable {
+  void (*compare)(Compare, const real* a, index_t step_a, const real* b, index_t step_b, bool* mask, index_t n);
+  void (*select)(const bool* mask, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
+  void (*select_or_zero)(const bool* mask, bool when, const real* x, real* y, bool accumulate, index_t n);
 };
 
 struct ReduceTable {
@@ -28,6 +39,10 @@ struct ReduceTable {
   double (*dot)(const real* x, const real* y, index_t n);
   bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
+  real (*extreme)(const real* x, index_t n, bool largest);
+  void (*spread_to_ties)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
+  void (*moments)(const real* x, index_t n, double* mean, double* squares);
+  void (*centred)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
 };
 
 struct SoftmaxTable {
@@ -37,16 +52,50 @@ struct SoftmaxTable {
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   real (*log_sum_exp)(const real* x, index_t n);
   void (*score_slopes)(const real* weights, real mean, real scale, real* slopes, index_t n);
-  void (*exp_shifted)(const real* x, real shift, real scale, real* y, bool accumulate, index_t n);
+  // scale exp(x - shift) + offset
+  void (*exp_shifted)(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  // sum of top - x
+  double (*gaps)(const real* x, real top, index_t n);
+  // sum of q (top - x) with q = a t + b; sum of q in *total
+  double (*weighted_gaps)(const real* x, const real* t, real a, real b, real top, double* total, index_t n);
+  // scale exp(x - shift) - weight (a t + b)
+  void (*exp_shifted_less)(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
+                           bool accumulate, index_t n);
+};
+
+enum class Loss;
+enum class Side;
+struct LossTable {
+  void (*value)(Loss, real p, const real* x, const real* t, real* loss, index_t n);
+  void (*backward)(Loss, real p, Side, const real* x, const real* t, const real* weights, index_t step, real* out,
+                   bool accumulate, index_t n);
 };
 
 struct NormTable {
   void (*layer_norm)(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
                      index_t width);
-  void (*layer_norm_backward)(const real* x, const real* gain, double mean, real inverse, const real* dy, real* dx,
-                              bool accumulate, index_t width);
+  void (*layer_norm_backward)(const real* x, const real* gain, const double* mean, real inverse, const real* dy,
+                              real* dx, bool accumulate, index_t width);
   void (*layer_norm_gain)(const real* x, const double* mean, const real* inverse, const real* dy, index_t rows,
                           index_t width, real* dgain, real* dbias);
+};
+
+/// A point for each column, as real plus remainder.
+struct ColumnCentre {
+  const real* high;
+  const real* low;
+};
+
+/// Over blocks of a [rows, columns] matrix; sums are overwritten.
+struct BatchNormTable {
+  void (*sums)(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out);
+  void (*squares)(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out);
+  void (*normalise)(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
+                    index_t columns);
+  void (*gradient_sums)(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows,
+                        index_t columns, real* of_dy, real* of_dy_normal);
+  void (*backward)(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
+                   const real* slope, real* dx, bool accumulate, index_t rows, index_t columns);
 };
 
 /// One pass over a parameter; see kernels/optimize.hpp for the meaning.
@@ -76,10 +125,14 @@ struct GemmTable {
 
 struct Level {
   const char* name;
+  const UnaryTable& unary;
   const ElementwiseTable& elementwise;
+  const SelectTable& select;
   const ReduceTable& reduce;
   const SoftmaxTable& softmax;
+  const LossTable& loss;
   const NormTable& norm;
+  const BatchNormTable& batch_norm;
   const OptimizeTable& optimize;
   const GemmTable& gemm;
 };

@@ -3,7 +3,10 @@
 //
 // Float: polynomials, errors of a few units in the last place, right at infinities and NaN. Double: the C library.
 
-inline real absolute(real x) { return x < 0 ? -x : x; }
+constexpr real kLargest = static_cast<real>(sizeof(real) == 4 ? __FLT_MAX__ : __DBL_MAX__);  // largest finite
+
+inline float absolute(float x) { return __builtin_fabsf(x); }
+inline double absolute(double x) { return __builtin_fabs(x); }
 inline float with_bits(std::int32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /// 2^k for k in -252..254 as a product, so that results may be subnormal or overflow.
@@ -29,6 +32,97 @@ inline float exponential(float x) {
   p = p * (r * r) + r + 1.0f;
   return scale_by_power(p, __builtin_bit_cast(std::int32_t, shifted) - 0x4b400000);
 }
+
+/// exp(x) - 1: the same polynomial without its 1, times 2^k, plus 2^k - 1. Past exp(18) the 1 is lost in rounding.
+inline float exponential_minus_1(float x) {
+  float c = x < -20.0f ? -20.0f : x;
+  c = c > 20.0f ? 20.0f : c;
+  const float shifted = c * 1.44269504088896341f + 12582912.0f;
+  const float k = shifted - 12582912.0f;
+  float r = c - k * 0.693359375f;
+  r = r - k * -2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r;
+  const float power = with_bits((__builtin_bit_cast(std::int32_t, shifted) - 0x4b400000 + 127) << 23);
+  return x > 18.0f ? exponential(x) : p * power + (power - 1.0f);
+}
+
+/// log(x) for positive normal x: x = 2^k m with m in [sqrt(1/2), sqrt(2)), polynomial in m - 1 (Moshier, Cephes logf).
+inline float logarithm_of_normal(float x) {
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x) - 0x3f3504f3u;
+  const float k = static_cast<float>(static_cast<std::int32_t>(bits) >> 23);
+  const float f = with_bits(static_cast<std::int32_t>(bits & 0x7fffff) + 0x3f3504f3) - 1.0f;
+  const float z = f * f;
+  float p = 7.0376836292e-2f;
+  p = p * f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  p = p * f * z - 2.12194440e-4f * k - 0.5f * z;
+  return f + p + 0.693359375f * k;
+}
+
+inline float logarithm(float x) {
+  const bool small = x < 1.17549435e-38f;  // subnormal: scaled by 2^23 first
+  const float finite = logarithm_of_normal(small ? x * 8388608.0f : x) - (small ? 15.9423847f : 0.0f);
+  const float infinity = __builtin_inff();
+  const float special = x == 0 ? -infinity : (x < 0 ? __builtin_nanf("") : x);  // 0, negative, infinite, NaN
+  return (x > 0) & (x < infinity) ? finite : special;
+}
+
+/// log(1 + x): log(u) + (x - (u - 1)) / u for u = 1 + x, which restores what the sum rounded away (Kahan).
+inline float logarithm_1_plus(float x) {
+  const float u = 1.0f + x;
+  const float lost = (x - (u - 1.0f)) / u;
+  return logarithm(u) + ((u > 0) & (u < __builtin_inff()) ? lost : 0.0f);
+}
+
+/// log(1 + exp(-a)) for a >= 0.
+inline float softplus_of_negative(float a) {
+  const float x = exponential(-a), u = 1.0f + x;
+  return logarithm_of_normal(u) + (x - (u - 1.0f)) / u;
+}
+
+/// The multiple of pi/2 next to an angle, modulo 4, and the rest in [-pi/4, pi/4], for |x| up to kLargestAngle: in
+/// double with pi/2 in two parts, the first so short that its multiples are exact.
+constexpr real kLargestAngle = static_cast<real>(sizeof(real) == 4 ? 4e8 : __DBL_MAX__);
+struct Angle {
+  std::int32_t quarter;
+  double rest;
+};
+inline Angle angle(float x) {
+  constexpr double round = 6755399441055744.0;  // 1.5 * 2^52: the sum rounds to an integer
+  const double shifted = static_cast<double>(x) * 0.63661977236758134308 + round;
+  const double k = shifted - round;
+  const double rest = (static_cast<double>(x) - k * 1.57079631090164184570) - k * 1.58932547735281966916e-8;
+  return {static_cast<std::int32_t>(__builtin_bit_cast(std::int64_t, shifted)) & 3, rest};
+}
+
+/// sin(pi/2 quarter + rest), polynomials of FreeBSD's sinf and cosf.
+inline float sine_of(Angle a, std::int32_t shift) {
+  const std::int32_t quarter = (a.quarter + shift) & 3;
+  const double r = a.rest, z = r * r;
+  const double s =
+      r + r * z *
+              (-0.166666666416265235595 +
+               z * (0.0083333293858894631756 + z * (-0.000198393348360966317347 + z * 0.0000027183114939898219064)));
+  const double c =
+      1 + z * (-0.499999997251031003120 +
+               z * (0.0416666233237390631894 + z * (-0.00138867637746099294692 + z * 0.0000243904487962774090654)));
+  const float value = static_cast<float>(quarter & 1 ? c : s);
+  return quarter & 2 ? -value : value;
+}
+inline float sine(float x) { return sine_of(angle(x), 0); }
+inline float cosine(float x) { return sine_of(angle(x), 1); }
 
 /// tanh(x): odd polynomial near 0 (Cephes tanhf), 1 - 2/(exp(2|x|) + 1) elsewhere.
 inline float hyperbolic_tangent(float x) {
@@ -75,9 +169,15 @@ inline Normal normal(float x) {
 }
 
 inline double exponential(double x) { return __builtin_exp(x); }
+inline double exponential_minus_1(double x) { return __builtin_expm1(x); }
+inline double logarithm(double x) { return __builtin_log(x); }
+inline double logarithm_1_plus(double x) { return __builtin_log1p(x); }
+inline double softplus_of_negative(double a) { return __builtin_log1p(__builtin_exp(-a)); }
+inline double sine(double x) { return __builtin_sin(x); }
+inline double cosine(double x) { return __builtin_cos(x); }
 inline double hyperbolic_tangent(double x) { return __builtin_tanh(x); }
 inline double sigmoid(double x) {
-  const double e = __builtin_exp(-absolute(static_cast<real>(x)));
+  const double e = __builtin_exp(-absolute(x));
   return (x < 0 ? e : (x == x ? 1.0 : x)) / (1.0 + e);
 }
 inline Normal normal(double x) {
@@ -87,7 +187,5 @@ inline Normal normal(double x) {
 
 inline float power(float a, float b) { return __builtin_powf(a, b); }
 inline double power(double a, double b) { return __builtin_pow(a, b); }
-inline float logarithm(float x) { return __builtin_logf(x); }
-inline double logarithm(double x) { return __builtin_log(x); }
 inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline double square_root(double x) { return __builtin_sqrt(x); }

@@ -17,13 +17,16 @@ Centre split(double mean) {
 }
 
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias over one row (Ba, Kiros, Hinton 2016), biased variance, two
-/// passes. gain and bias may be null.
+/// passes. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * gain (Zhang, Sennrich 2019). gain and
+/// bias may be null.
 void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t width) {
-  const double sum = sum_of(
-      width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
-  *mean = sum / static_cast<double>(width);
-  const Centre c = split(*mean);
+  if (mean) {
+    const double sum = sum_of(
+        width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+    *mean = sum / static_cast<double>(width);
+  }
+  const Centre c = mean ? split(*mean) : Centre{0, 0};
   const double squares = sum_of(
       width,
       [=](index_t i) {
@@ -48,16 +51,17 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
   }
 }
 
-/// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)).
-void layer_norm_backward(const real* x, const real* gain, double mean, real inverse, const real* dy, real* dx,
+/// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)); without a mean the middle
+/// term is absent.
+void layer_norm_backward(const real* x, const real* gain, const double* mean, real inverse, const real* dy, real* dx,
                          bool accumulate, index_t width) {
-  const Centre c = split(mean);
+  const Centre c = mean ? split(*mean) : Centre{0, 0};
   const auto normal = [=](index_t i) { return ((load(x + i) - c.high) - c.low) * inverse; };
   const auto normal1 = [=](index_t i) { return ((x[i] - c.high) - c.low) * inverse; };
   const auto g = [=](index_t i) { return gain ? load(dy + i) * load(gain + i) : load(dy + i); };
   const auto g1 = [=](index_t i) { return gain ? dy[i] * gain[i] : dy[i]; };
   const double n = static_cast<double>(width);
-  const real mean_g = static_cast<real>(sum_of(width, g, g1) / n);
+  const real mean_g = mean ? static_cast<real>(sum_of(width, g, g1) / n) : 0;
   const real mean_gn = static_cast<real>(
       sum_of(
           width, [&](index_t i) { return g(i) * normal(i); }, [&](index_t i) { return g1(i) * normal1(i); }) /
@@ -77,7 +81,7 @@ void layer_norm_gain(const real* x, const double* mean, const real* inverse, con
   for (index_t i = 0; dgain && i < width; ++i) dgain[i] = 0;
   for (index_t i = 0; dbias && i < width; ++i) dbias[i] = 0;
   for (index_t r = 0; r < rows; ++r) {
-    const Centre c = split(mean[r]);
+    const Centre c = mean ? split(mean[r]) : Centre{0, 0};
     const real scale = inverse[r];
     const real* row = x + r * width;
     const real* up = dy + r * width;

@@ -46,8 +46,10 @@ real softmax(const real* x, real* y, index_t n) {
   return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
 }
 
+/// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is.
 real log_sum_exp(const real* x, index_t n) {
-  const real shift = safe_shift(max(x, n));
+  const real largest = max(x, n);
+  const real shift = largest == -kMinusInfinity ? 0 : safe_shift(largest);
   constexpr index_t piece = 512;
   real e[piece];
   double total = 0;
@@ -89,14 +91,43 @@ void score_slopes(const real* weights, real mean, real scale, real* slopes, inde
   for (index_t i = 0; i < n; ++i) slopes[i] = weights[i] == 0 ? 0 : scale * weights[i] * (slopes[i] - mean);
 }
 
-void exp_shifted(const real* x, real shift, real scale, real* y, bool accumulate, index_t n) {
+void exp_shifted(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n) {
   const real s = safe_shift(shift);
-  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s); });
+  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s) + offset; });
+}
+
+double gaps(const real* x, real top, index_t n) {
+  return sum_of(
+      n, [=](index_t i) { return top - load(x + i); }, [=](index_t i) { return top - x[i]; });
+}
+
+/// Where q is 0 nothing is added, be the gap infinite.
+double weighted_gaps(const real* x, const real* t, real a, real b, real top, double* total, index_t n) {
+  *total = sum_of(
+      n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
+  return sum_of(
+      n,
+      [=](index_t i) {
+        const Lanes q = a * load(t + i) + b, term = q * (top - load(x + i));
+        return q == 0 ? Lanes{} : term;
+      },
+      [=](index_t i) {
+        const real q = a * t[i] + b;
+        return q == 0 ? 0 : q * (top - x[i]);
+      });
+}
+
+void exp_shifted_less(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
+                      bool accumulate, index_t n) {
+  const real s = safe_shift(shift);
+  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s) - weight * (a * t[i] + b); });
 }
 
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {max, softmax, softmax_backward, log_softmax_backward, log_sum_exp, score_slopes, exp_shifted};
+const SoftmaxTable softmax_table = {max,           softmax,         softmax_backward, log_softmax_backward,
+                                    log_sum_exp,   score_slopes,    exp_shifted,      gaps,
+                                    weighted_gaps, exp_shifted_less};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

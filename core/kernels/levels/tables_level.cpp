@@ -2,14 +2,19 @@
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
 
+extern const UnaryTable unary;
 extern const ElementwiseTable elementwise;
+extern const SelectTable select_table;
 extern const ReduceTable reduce;
 extern const SoftmaxTable softmax_table;
+extern const LossTable loss_table;
 extern const NormTable norm;
+extern const BatchNormTable batch_norm_table;
 extern const OptimizeTable optimize;
 extern const GemmTable gemm_table;
 
 extern const Level level;
-const Level level = {XTAPE_LEVEL_NAME, elementwise, reduce, softmax_table, norm, optimize, gemm_table};
+const Level level = {XTAPE_LEVEL_NAME, unary, elementwise,      select_table, reduce,    softmax_table,
+                     loss_table,       norm,  batch_norm_table, optimize,     gemm_table};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

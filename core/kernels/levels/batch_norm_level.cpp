@@ -1,0 +1,75 @@
+#include <xtape/core/kernels/levels/levels.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
+namespace {
+
+/// row(r, c) for the elements of a block, summed over its rows into out, which is overwritten.
+template <class Term>
+void add_rows(index_t rows, index_t columns, real* out, Term term) {
+  for (index_t c = 0; c < columns; ++c) out[c] = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    const index_t at = r * columns;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) out[c] += term(at + c, c);
+  }
+}
+
+void sums(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out) {
+  add_rows(rows, columns, out, [=](index_t i, index_t c) { return (x[i] - from.high[c]) - from.low[c]; });
+}
+
+void squares(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out) {
+  add_rows(rows, columns, out, [=](index_t i, index_t c) {
+    const real d = (x[i] - from.high[c]) - from.low[c];
+    return d * d;
+  });
+}
+
+void normalise(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
+               index_t columns) {
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * columns;
+    real* out = y + r * columns;
+    if (bias) {
+#pragma GCC ivdep
+      for (index_t c = 0; c < columns; ++c) out[c] = ((row[c] - mean.high[c]) - mean.low[c]) * scale[c] + bias[c];
+    } else {
+#pragma GCC ivdep
+      for (index_t c = 0; c < columns; ++c) out[c] = ((row[c] - mean.high[c]) - mean.low[c]) * scale[c];
+    }
+  }
+}
+
+void gradient_sums(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows, index_t columns,
+                   real* of_dy, real* of_dy_normal) {
+  add_rows(rows, columns, of_dy, [=](index_t i, index_t) { return dy[i]; });
+  add_rows(rows, columns, of_dy_normal,
+           [=](index_t i, index_t c) { return dy[i] * (((x[i] - mean.high[c]) - mean.low[c]) * inverse[c]); });
+}
+
+/// dx = scale (dy - average - (x - mean) slope) (Ioffe, Szegedy 2015).
+void backward(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
+              const real* slope, real* dx, bool accumulate, index_t rows, index_t columns) {
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * columns;
+    const real* up = dy + r * columns;
+    real* out = dx + r * columns;
+    const auto term = [=](index_t c) {
+      return scale[c] * (up[c] - average[c] - ((row[c] - mean.high[c]) - mean.low[c]) * slope[c]);
+    };
+    if (accumulate) {
+#pragma GCC ivdep
+      for (index_t c = 0; c < columns; ++c) out[c] += term(c);
+    } else {
+#pragma GCC ivdep
+      for (index_t c = 0; c < columns; ++c) out[c] = term(c);
+    }
+  }
+}
+
+}  // namespace
+
+extern const BatchNormTable batch_norm_table;
+const BatchNormTable batch_norm_table = {sums, squares, normalise, gradient_sums, backward};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

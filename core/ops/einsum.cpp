@@ -1,0 +1,162 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/ops/einsum.hpp>
+#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/reduce.hpp>
+#include <xtape/core/ops/shape.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
+
+/// The letters of the operands and of the result.
+struct Equation {
+  std::string a, b, out;
+};
+
+void check_letters(const std::string& letters, const char* where) {
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    const char letter = letters[i];
+    const bool known = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+    if (!known) throw ValueError("einsum", std::string("'") + letter + "' does not name an axis");
+    if (letters.find(letter, i + 1) == std::string::npos) continue;
+    const std::string twice = std::string("'") + letter + "' stands twice in " + where;
+    if (std::string(where) == "the result") throw ValueError("einsum", twice);
+    throw UnsupportedError("einsum", twice + ": diagonals are not offered");
+  }
+}
+
+/// The letters of `first`, then those of `second`, that stand in one of them only: the result if none is written.
+std::string implied(const std::string& a, const std::string& b) {
+  std::string out;
+  for (char letter : a + b)
+    if (has(a, letter) != has(b, letter)) out += letter;
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Equation parsed(std::string_view text) {
+  std::string s(text);
+  std::erase(s, ' ');
+  if (s.find("...") != std::string::npos) throw UnsupportedError("einsum", "'...' is not offered: name every axis");
+  const std::size_t arrow = s.find("->");
+  const std::string left = s.substr(0, arrow);
+  const std::size_t comma = left.find(',');
+  if (comma == std::string::npos || left.find(',', comma + 1) != std::string::npos)
+    throw ValueError("einsum", "the equation must name two operands, as in \"ij,jk->ik\", but is \"" + s + "\"");
+  Equation e{left.substr(0, comma), left.substr(comma + 1), {}};
+  check_letters(e.a, "the first operand");
+  check_letters(e.b, "the second operand");
+  e.out = arrow == std::string::npos ? implied(e.a, e.b) : s.substr(arrow + 2);
+  check_letters(e.out, "the result");
+  for (char letter : e.out)
+    if (!has(e.a, letter) && !has(e.b, letter))
+      throw ValueError("einsum", std::string("'") + letter + "' of the result stands in no operand");
+  return e;
+}
+
+/// x under another shape; itself if it has that shape.
+Tensor reshaped(const Tensor& x, const Axes& shape) {
+  return same_shape(x.shape(), Shape(shape.begin(), shape.end())) ? x : reshape(x, shape);
+}
+
+/// An operand without the axes that only it has and the result has not, which are summed.
+struct Factor {
+  Tensor x;
+  std::string letters;
+
+  Factor(const Tensor& operand, const std::string& names, const std::string& elsewhere) : x(operand) {
+    Axes lonely;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (has(elsewhere, names[i])) letters += names[i];
+      else lonely.push_back(static_cast<index_t>(i));
+    }
+    if (!lonely.empty()) x = sum(x, lonely);
+  }
+
+  index_t extent(char letter) const { return x.extent(static_cast<index_t>(letters.find(letter))); }
+
+  index_t extent(const std::string& group) const {
+    index_t product = 1;
+    for (char letter : group) product *= extent(letter);
+    return product;
+  }
+
+  /// As [batch..., rows, columns]; a copy only if the axes lie otherwise.
+  Tensor matrices(const std::string& batch, const std::string& rows, const std::string& columns) const {
+    const std::string order = batch + rows + columns;
+    Axes axes, shape;
+    for (char letter : order) axes.push_back(static_cast<index_t>(letters.find(letter)));
+    for (char letter : batch) shape.push_back(extent(letter));
+    shape.push_back(extent(rows));
+    shape.push_back(extent(columns));
+    return reshaped(order == letters ? x : permute(x, axes), shape);
+  }
+};
+
+void check_extents(const Equation& e, const Tensor& a, const Tensor& b) {
+  if (a.rank() != e.a.size() || b.rank() != e.b.size())
+    fail_shapes<Shape>(
+        "einsum", "the equation names " + std::to_string(e.a.size()) + " and " + std::to_string(e.b.size()) + " axes",
+        {a.shape(), b.shape()});
+  for (std::size_t i = 0; i < e.a.size(); ++i) {
+    const std::size_t other = e.b.find(e.a[i]);
+    if (other != std::string::npos && a.shape()[i] != b.shape()[other])
+      fail_shapes<Shape>("einsum", std::string("the operands differ in the extent of '") + e.a[i] + "'",
+                         {a.shape(), b.shape()});
+  }
+}
+
+}  // namespace
+
+Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
+  const Equation e = parsed(equation);
+  check_extents(e, a, b);
+  const Factor left(a, e.a, e.b + e.out), right(b, e.b, e.a + e.out);
+  std::string batch, rows, columns, inner;
+  for (char letter : e.out) {
+    const bool in_left = has(left.letters, letter), in_right = has(right.letters, letter);
+    (in_left && in_right ? batch : in_left ? rows : columns) += letter;
+  }
+  for (char letter : left.letters)
+    if (!has(e.out, letter)) inner += letter;
+  const bool transpose_left = left.letters == batch + inner + rows;
+  const bool transpose_right = right.letters == batch + columns + inner;
+  const Tensor x = transpose_left ? left.matrices(batch, inner, rows) : left.matrices(batch, rows, inner);
+  const Tensor y = transpose_right ? right.matrices(batch, columns, inner) : right.matrices(batch, inner, columns);
+  const Tensor product = matmul(x, y, {.transpose_a = transpose_left, .transpose_b = transpose_right});
+  Axes shape, order;
+  const std::string letters = batch + rows + columns;
+  for (char letter : letters) shape.push_back((has(left.letters, letter) ? left : right).extent(letter));
+  for (char letter : e.out) order.push_back(static_cast<index_t>(letters.find(letter)));
+  const Tensor result = reshaped(product, shape);
+  return letters == e.out ? result : permute(result, order);
+}
+
+GradCases einsum_grad_cases() {
+  using Args = std::span<const Tensor>;
+  GradCases cases;
+  const auto product = [&](const char* equation, Shape a, Shape b) {
+    cases.push_back({"einsum", equation, {sample(a, 131), sample(b, 132)}, [equation](Args x) {
+                       return einsum(equation, x[0], x[1]);
+                     }});
+  };
+  product("ij,jk->ik", {2, 3}, {3, 4});
+  product("ij,jk->ki", {2, 3}, {3, 4});
+  product("ji,kj", {3, 2}, {4, 3});
+  product("i,j->ij", {2}, {3});
+  product("i,i->", {3}, {3});
+  product("bthd,bshd->bhts", {2, 3, 2, 4}, {2, 5, 2, 4});
+  product("bhts,bshd->bthd", {2, 2, 3, 5}, {2, 5, 2, 4});
+  product("abc,cd->abd", {2, 3, 4}, {4, 5});
+  product("ijk,lk->jl", {2, 3, 4}, {5, 4});
+  product("ij,ij->i", {2, 3}, {2, 3});
+  product("ij,k->k", {2, 3}, {4});
+  return cases;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,251 @@
+// Every line of the table in docs/subgradients.md.
+#include "../evaluate.hpp"
+
+#include <fstream>
+#include <limits>
+#include <set>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using Args = std::span<const Tensor>;
+
+struct Rule {
+  std::string function, where;  ///< the first two columns of the table
+  Function f;
+  std::vector<Array> inputs;
+  Array upstream;
+  std::vector<Array> gradients;
+};
+
+std::vector<Rule> kinks() {
+  const double sigmoid1 = 1 / (1 + std::exp(-1.0));
+  return {
+      {"`relu`", "x = 0", [](Args a) { return relu(a[0]); }, {row({0, -0.0})}, row({2, 3}), {row({0, 0})}},
+      {"`relu`", "x < 0, g is NaN", [](Args a) { return relu(a[0]); }, {row({-1})}, row({kNaN}), {row({0})}},
+      {"`leaky_relu`",
+       "x = 0",
+       [](Args a) { return leaky_relu(a[0], real(0.25)); },
+       {row({0})},
+       row({2}),
+       {row({0.5})}},
+      {"`elu`", "x = 0", [](Args a) { return elu(a[0], real(0.5)); }, {row({0})}, row({2}), {row({1})}},
+      {"`softplus`",
+       "beta x = threshold",
+       [](Args a) { return softplus(a[0], 2, 1); },
+       {row({0.5, 0.75})},
+       row({1, 1}),
+       {row({sigmoid1, 1})}},
+      {"`abs`", "x = 0", [](Args a) { return abs(a[0]); }, {row({0, -0.0})}, row({2, 3}), {row({0, 0})}},
+      {"`sqrt`", "x = 0", [](Args a) { return sqrt(a[0]); }, {row({0, 0})}, row({1, 0}), {row({kInf, 0})}},
+      {"`pow`",
+       "base 0, exponent 0",
+       [](Args a) { return pow(a[0], a[1]); },
+       {row({0}), row({0})},
+       row({1}),
+       {row({0}), row({0})}},
+      {"`pow`",
+       "base 0, exponent between 0 and 1",
+       [](Args a) { return pow(a[0], a[1]); },
+       {row({0}), row({0.5})},
+       row({1}),
+       {row({kInf}), row({0})}},
+      {"`pow`",
+       "base 0, exponent above 1",
+       [](Args a) { return pow(a[0], a[1]); },
+       {row({0, 0}), row({2, 1.5})},
+       row({1, 1}),
+       {row({0, 0}), row({0, 0})}},
+      {"`clamp`",
+       "x = low or x = high",
+       [](Args a) { return clamp(a[0], -1, 2); },
+       {row({-1, 2})},
+       row({3, 4}),
+       {row({3, 4})}},
+      {"`clamp`",
+       "x outside, g is NaN or infinite",
+       [](Args a) { return clamp(a[0], -1, 2); },
+       {row({-2, 3})},
+       row({kNaN, kInf}),
+       {row({0, 0})}},
+      {"`norm`", "x = 0", [](Args a) { return norm(a[0]); }, {row({0, 0})}, array({}, {1}), {row({0, 0})}},
+      {"`stddev`",
+       "all elements equal",
+       [](Args a) { return stddev(a[0]); },
+       {row({2, 2})},
+       array({}, {1}),
+       {row({0, 0})}},
+      {"`l1_loss`",
+       "input = target",
+       [](Args a) { return l1_loss(a[0], a[1]); },
+       {row({1}), row({1})},
+       array({}, {1}),
+       {row({0}), row({0})}},
+      {"`huber_loss`",
+       "distance = delta",
+       [](Args a) { return huber_loss(a[0], a[1], {.delta = 2, .reduction = Reduction::none}); },
+       {row({2, -2}), row({0, 0})},
+       row({1, 1}),
+       {row({2, -2}), row({-2, 2})}},
+  };
+}
+
+std::vector<Rule> choices() {
+  const Mask second = mask({2}, {false, true});
+  return {
+      {"`maximum`",
+       "a = b",
+       [](Args a) { return maximum(a[0], a[1]); },
+       {row({3}), row({3})},
+       row({4}),
+       {row({2}), row({2})}},
+      {"`minimum`",
+       "a = b",
+       [](Args a) { return minimum(a[0], a[1]); },
+       {row({3}), row({3})},
+       row({4}),
+       {row({2}), row({2})}},
+      {"`maximum`",
+       "a < b, g is NaN",
+       [](Args a) { return maximum(a[0], a[1]); },
+       {row({1}), row({3})},
+       row({kNaN}),
+       {row({0}), row({kNaN})}},
+      {"`where`",
+       "an operand that is not chosen, g is NaN",
+       [=](Args a) { return where(second, a[0], a[1]); },
+       {row({1, 2}), row({3, 4})},
+       row({kNaN, 1}),
+       {row({0, 1}), row({kNaN, 0})}},
+      {"`masked_fill`",
+       "a filled place, g is NaN",
+       [=](Args a) { return masked_fill(a[0], second, -kInfinity); },
+       {row({1, 2})},
+       row({1, kNaN}),
+       {row({1, 0})}},
+      {"`max`",
+       "ties",
+       [](Args a) { return max(a[0]); },
+       {row({5, 1, 5, 5, 5})},
+       array({}, {4}),
+       {row({1, 0, 1, 1, 1})}},
+      {"`min`", "ties", [](Args a) { return min(a[0]); }, {row({1, 1, 5})}, array({}, {4}), {row({2, 2, 0})}},
+      {"`max`", "an element is NaN", [](Args a) { return max(a[0]); }, {row({5, kNaN})}, array({}, {4}), {row({0, 4})}},
+  };
+}
+
+std::vector<Rule> infinities() {
+  const IndexArray ignored = indices({2}, {kIgnore, 1});
+  const double large = 1 / std::sqrt(1e-5);
+  return {
+      {"`logsumexp`",
+       "all elements minus infinity",
+       [](Args a) { return logsumexp(a[0]); },
+       {row({-kInf, -kInf})},
+       array({}, {1}),
+       {row({0, 0})}},
+      {"`logsumexp`",
+       "an element is infinite",
+       [](Args a) { return logsumexp(a[0]); },
+       {row({kInf, 1})},
+       array({}, {1}),
+       {row({kNaN, 0})}},
+      {"`softmax`",
+       "all elements minus infinity (the result is 0)",
+       [](Args a) { return softmax(a[0]); },
+       {row({-kInf, -kInf})},
+       row({1, 2}),
+       {row({0, 0})}},
+      {"`kl_div`",
+       "target = 0",
+       [](Args a) { return kl_div(a[0], a[1]); },
+       {row({-1}), row({0})},
+       array({}, {1}),
+       {row({0}), row({0})}},
+      {"`kl_div` with `log_target`",
+       "target = minus infinity",
+       [](Args a) { return kl_div(a[0], a[1], {.log_target = true}); },
+       {row({-1}), row({-kInf})},
+       array({}, {1}),
+       {row({0}), row({0})}},
+      {"`cross_entropy`",
+       "ignored target",
+       [=](Args a) { return cross_entropy(a[0], ignored, {.reduction = Reduction::sum}); },
+       {array({2, 2}, {1, 2, 0, 0})},
+       array({}, {1}),
+       {array({2, 2}, {0, 0, 0.5, -0.5})}},
+      {"`cross_entropy`",
+       "soft target 0, logit minus infinity",
+       [](Args a) {
+         return cross_entropy(a[0], Tensor(row({0, 0.25, 0.75})));
+       },
+       {row({-kInf, 0, 0})},
+       array({}, {1}),
+       {row({0, 0.25, -0.25})}},
+      {"`layer_norm`",
+       "all elements equal",
+       [](Args a) { return layer_norm(a[0]); },
+       {row({7, 7})},
+       row({1, 3}),
+       {row({-large, large})}},
+      {"`batch_norm`",
+       "all values of a channel equal",
+       [](Args a) { return batch_norm(a[0]).y; },
+       {array({2, 1}, {7, 7})},
+       array({2, 1}, {1, 3}),
+       {array({2, 1}, {-large, large})}},
+  };
+}
+
+std::vector<Rule> all_rules() {
+  std::vector<Rule> all;
+  for (const auto& part : {kinks(), choices(), infinities()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+/// "function, where" of every line of the table.
+std::set<std::string> documented() {
+  std::ifstream file(XTAPE_SOURCE_DIR "/docs/subgradients.md");
+  REQUIRE(file.good());
+  std::set<std::string> out;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    std::istringstream cells(line);
+    std::string skip, function, where;
+    std::getline(cells, skip, '|');
+    std::getline(cells, function, '|');
+    std::getline(cells, where, '|');
+    out.insert(trimmed(function) + ", " + trimmed(where));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gradients at ties, kinks and edges are those of the table") {
+  for (const Rule& rule : all_rules()) {
+    INFO(rule.function, ", ", rule.where);
+    const Evaluated e = evaluate(rule.f, rule.inputs, rule.upstream);
+    REQUIRE(e.grads.size() == rule.gradients.size());
+    for (std::size_t i = 0; i < e.grads.size(); ++i)
+      check_near(e.grads[i], rule.gradients[i], {tolerance(1e-12, 1e-6), 0});
+  }
+}
+
+TEST_CASE("the table of subgradients and its checks name the same lines") {
+  const std::set<std::string> lines = documented();
+  std::set<std::string> checked;
+  for (const Rule& rule : all_rules()) checked.insert(rule.function + ", " + rule.where);
+  CHECK(lines.size() > 30);
+  for (const std::string& line : lines) CHECK_MESSAGE(checked.count(line) == 1, "no check: ", line);
+  for (const std::string& line : checked) CHECK_MESSAGE(lines.count(line) == 1, "not in the table: ", line);
+}

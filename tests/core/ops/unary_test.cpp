@@ -1,0 +1,150 @@
+// Functions of one number: accuracy over the whole range, special values, gradients at hand-made points.
+#include "../evaluate.hpp"
+
+#include <bit>
+#include <functional>
+#include <limits>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+constexpr real kRealMax = std::numeric_limits<real>::max();
+
+using Op = std::function<Tensor(const Tensor&)>;
+
+/// Every `stride`th of all bit patterns of a float, as an array: all exponents, signs, infinities and NaN.
+Array float_sweep(std::uint32_t stride) {
+  std::vector<float> values;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride)
+    values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  Array out(Shape{values.size()});
+  for (std::size_t i = 0; i < values.size(); ++i) out.data()[i] = static_cast<real>(values[i]);
+  return out;
+}
+
+/// Distance in units of the last place of `want`, subnormals counted in the smallest unit.
+double units(double got, double want) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
+  if (!std::isfinite(got) || !std::isfinite(want)) return kInf;
+  constexpr int digits = std::numeric_limits<real>::digits, lowest = std::numeric_limits<real>::min_exponent;
+  const int exponent = std::max(lowest, want == 0 ? lowest : std::ilogb(want) + 1);
+  return std::abs(got - want) / std::ldexp(1.0, exponent - digits);
+}
+
+void check_accuracy(const char* name, const Op& op, double (*reference)(double), double limit) {
+  const Array x = float_sweep(9973);
+  const Tensor result = op(Tensor(x));
+  double worst = 0, where = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = static_cast<double>(static_cast<real>(reference(static_cast<double>(x.data()[i]))));
+    const double error = units(static_cast<double>(result.data()[i]), want);
+    if (error > worst) {
+      worst = error;
+      where = static_cast<double>(x.data()[i]);
+    }
+  }
+  INFO(name, ": ", worst, " units at ", where);
+  CHECK(worst <= limit);
+}
+
+/// Gradient of sum(upstream * op(x)).
+Array gradient(const Op& op, const Array& x, const Array& upstream) {
+  return evaluate([&](std::span<const Tensor> a) { return op(a[0]); }, {x}, upstream).grads[0];
+}
+
+void check_point(const Op& op, double x, double value, double slope) {
+  const Array at = row({x});
+  check_near(op(Tensor(at)).value(), row({value}));
+  check_near(gradient(op, at, row({1})), row({slope}));
+}
+
+}  // namespace
+
+TEST_CASE("exp, log, log1p, expm1, softplus, sin and cos are right to a few units in the last place over all floats") {
+  check_accuracy(
+      "exp", [](const Tensor& x) { return exp(x); }, std::exp, tolerance(1, 4));
+  check_accuracy(
+      "log", [](const Tensor& x) { return log(x); }, std::log, tolerance(1, 2));
+  check_accuracy(
+      "log1p", [](const Tensor& x) { return log1p(x); }, std::log1p, tolerance(1, 3));
+  check_accuracy(
+      "expm1", [](const Tensor& x) { return expm1(x); }, std::expm1, tolerance(1, 4));
+  check_accuracy(
+      "sin", [](const Tensor& x) { return sin(x); }, std::sin, 1);
+  check_accuracy(
+      "cos", [](const Tensor& x) { return cos(x); }, std::cos, 1);
+}
+
+TEST_CASE("sin and cos of moderate angles do not depend on a large one beside them") {
+  const Array both = row({0.5, -3, 1e30, 7}), moderate = row({0.5, -3, 0, 7});
+  for (const Op& op : {Op([](const Tensor& x) { return sin(x); }), Op([](const Tensor& x) { return cos(x); })}) {
+    const Array mixed = op(Tensor(both)).value(), alone = op(Tensor(moderate)).value();
+    for (std::size_t i : {0u, 1u, 3u})
+      check_near(static_cast<double>(mixed.data()[i]), static_cast<double>(alone.data()[i]),
+                 {tolerance(1e-15, 1e-7), 0});
+    check_near(static_cast<double>(gradient(op, both, row({0, 0, 0, 1})).data()[3]),
+               static_cast<double>(gradient(op, moderate, row({0, 0, 0, 1})).data()[3]), {tolerance(1e-15, 1e-7), 0});
+  }
+}
+
+TEST_CASE("activations at hand-made points") {
+  const Op silu_op = [](const Tensor& x) { return silu(x); };
+  check_point(silu_op, 1, 0.7310585786300049, 0.9276705118714866);
+  check_point(silu_op, 0, 0, 0.5);
+  const Op leaky = [](const Tensor& x) { return leaky_relu(x, real(0.25)); };
+  check_point(leaky, 2, 2, 1);
+  check_point(leaky, -2, -0.5, 0.25);
+  const Op elu_op = [](const Tensor& x) { return elu(x, real(1.5)); };
+  check_point(elu_op, 2, 2, 1);
+  check_point(elu_op, -1, -0.9481808382428366, 0.5518191617571635);
+  const Op softsign_op = [](const Tensor& x) { return softsign(x); };
+  check_point(softsign_op, 3, 0.75, 0.0625);
+  check_point(softsign_op, -1, -0.5, 0.25);
+  const Op softplus_op = [](const Tensor& x) { return softplus(x, 2); };
+  check_point(softplus_op, 0, 0.34657359027997264, 0.5);
+  check_point(softplus_op, -1, 0.06346400552148625, 0.11920292202211755);
+  check_point(softplus_op, 30, 30, 1);  // past the threshold
+  check_point([](const Tensor& x) { return abs(x); }, -3, 3, -1);
+}
+
+TEST_CASE("expm1 and log1p keep the digits of small arguments") {
+  for (double x : {1e-10, -1e-10, 3e-6}) {
+    const double exact = static_cast<double>(static_cast<real>(x));
+    check_near(expm1(Tensor(row({x}))).value(), row({std::expm1(exact)}), {tolerance(1e-15, 2e-7), 0});
+    check_near(log1p(Tensor(row({x}))).value(), row({std::log1p(exact)}), {tolerance(1e-15, 2e-7), 0});
+  }
+  check_near(gradient([](const Tensor& x) { return expm1(x); }, row({-30}), row({1})), row({std::exp(-30.0)}),
+             {tolerance(1e-14, 1e-6), 0});
+}
+
+TEST_CASE("activations have their limits at the infinities and keep NaN") {
+  const Array x = row({-kInf, kInf, kNaN});
+  const auto check = [&](const Op& op, std::initializer_list<double> values, std::initializer_list<double> slopes) {
+    check_equal(op(Tensor(x)).value(), row(values));
+    check_equal(gradient(op, x, row({1, 1, 1})), row(slopes));
+  };
+  check([](const Tensor& t) { return silu(t); }, {0, kInf, kNaN}, {0, 1, kNaN});
+  check([](const Tensor& t) { return elu(t); }, {-1, kInf, kNaN}, {0, 1, kNaN});
+  check([](const Tensor& t) { return softplus(t); }, {0, kInf, kNaN}, {0, 1, kNaN});
+  check([](const Tensor& t) { return softsign(t); }, {-1, 1, kNaN}, {0, 0, kNaN});
+  check([](const Tensor& t) { return abs(t); }, {kInf, kInf, kNaN}, {-1, 1, kNaN});
+  check([](const Tensor& t) { return expm1(t); }, {-1, kInf, kNaN}, {0, kInf, kNaN});
+}
+
+TEST_CASE("softplus refuses a beta that is not positive") {
+  for (double beta : {0.0, -1.0, kNaN})
+    check_throws<ValueError>([&] { softplus(Tensor(row({1})), static_cast<real>(beta)); }, "[softplus] beta must be");
+}
+
+TEST_CASE("functions of one number keep the shape, empty ones too") {
+  for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{2, 1, 3}}) {
+    const Tensor x = Tensor::ones(shape);
+    for (const Tensor& y : {abs(x), sin(x), silu(x), elu(x), softplus(x), softsign(x), leaky_relu(x)})
+      CHECK(same_shape(y.shape(), shape));
+  }
+}

@@ -53,6 +53,7 @@ GradCases gather_grad_cases();
 GradCases linear_algebra_grad_cases();
 GradCases loss_grad_cases();
 GradCases norm_grad_cases();
+GradCases recurrent_grad_cases();
 GradCases reduce_grad_cases();
 GradCases shape_grad_cases();
 GradCases softmax_grad_cases();

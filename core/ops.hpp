@@ -9,6 +9,7 @@
 #include <xtape/core/ops/linear_algebra.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/recurrent.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>

@@ -8,8 +8,9 @@ extern const SoftmaxTable softmax_table;
 extern const NormTable norm;
 extern const OptimizeTable optimize;
 extern const GemmTable gemm_table;
+extern const RecurrentTable recurrent;
 
 extern const Level level;
-const Level level = {XTAPE_LEVEL_NAME, elementwise, reduce, softmax_table, norm, optimize, gemm_table};
+const Level level = {XTAPE_LEVEL_NAME, elementwise, reduce, softmax_table, norm, optimize, gemm_table, recurrent};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -56,6 +56,7 @@ GradCases linear_algebra_grad_cases();
 GradCases loss_grad_cases();
 GradCases norm_grad_cases();
 GradCases pointwise_loss_grad_cases();
+GradCases recurrent_grad_cases();
 GradCases reduce_grad_cases();
 GradCases select_grad_cases();
 GradCases shape_grad_cases();

@@ -36,6 +36,15 @@ void Grads::pass(std::size_t input) {
   kernels::scaled(upstream_.array().data(), 1, to.data, to.accumulate, count);
 }
 
+const Array* Grads::upstream(std::size_t output) const {
+  const Storage& grad = tape_.nodes_[node_ + 1 + output].grad;
+  return grad ? &grad.array() : nullptr;
+}
+
+bool Grads::watches_steps() const { return tape_.watches_steps(); }
+
+void Grads::step(const StepGrad& grad) { tape_.observe_step(grad); }
+
 namespace {
 
 /// Sums x over axis `axis`, keeping it with extent 1.

@@ -6,6 +6,7 @@
 namespace xtape::inline XTAPE_FLAVOUR {
 
 class Tape;
+struct StepGrad;
 
 /// A buffer to write a gradient into.
 struct Destination {
@@ -32,6 +33,13 @@ class Grads {
   /// Adds the upstream gradient unchanged, without a copy if it is the first contribution. The element counts must
   /// agree (the shapes may differ, as in reshape). Does nothing for constants.
   void pass(std::size_t input);
+
+  /// For the rule of an op with several outputs: the gradient of output i, or null if none reached it.
+  const Array* upstream(std::size_t output) const;
+
+  /// True if somebody wants the gradients of the steps inside a recurrent op; each is then given to `step`.
+  bool watches_steps() const;
+  void step(const StepGrad& grad);
 
  private:
   friend class Tape;

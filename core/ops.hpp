@@ -12,6 +12,7 @@
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/ops/pointwise_loss.hpp>
+#include <xtape/core/ops/recurrent.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>

@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/tape.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -74,16 +75,31 @@ bool Tape::tracks(std::initializer_list<Operand> inputs) {
 
 index_t Tape::live_nodes() { return live_nodes_here; }
 
-Tape::Node& Tape::append(const char* op, Tensor& y) {
+Tape::Node& Tape::append(const char* op) {
   if (nodes_.size() >= kUntracked) throw TapeError(op, "the tape is full: it holds at most 2^32 - 1 nodes");
   Node& node = nodes_.emplace_back();
   node.op = op;
-  node.shape = y.shape();
-  y.tape_ = serial_;
-  y.node_ = static_cast<std::uint32_t>(nodes_.size() - 1);
   ++live_;
   ++live_nodes_here;
   return node;
+}
+
+Tape::Node& Tape::append(const char* op, Tensor& y) {
+  Node& node = append(op);
+  node.shape = y.shape();
+  y.tape_ = serial_;
+  y.node_ = static_cast<std::uint32_t>(nodes_.size() - 1);
+  return node;
+}
+
+void Tape::append_outputs(const char* op, std::span<Tensor> outputs) {
+  auto* source = static_cast<std::uint32_t*>(reserve(sizeof(std::uint32_t)));
+  *source = static_cast<std::uint32_t>(nodes_.size() - 1);
+  for (Tensor& output : outputs) {
+    Node& node = append(op, output);
+    node.inputs = source;
+    node.input_count = 1;
+  }
 }
 
 void* Tape::reserve(std::size_t bytes) {
@@ -166,6 +182,11 @@ void Tape::on_grad(const Tensor& tensor, std::function<void(const Array&)> callb
   observers_.insert({tensor.node_, {std::move(callback), "", -1}});
 }
 
+void Tape::on_step_grad(std::function<void(const StepGrad&)> callback) {
+  if (!callback) throw ValueError("on_step_grad", "the callback is empty");
+  step_callbacks_.push_back(std::move(callback));
+}
+
 void Tape::backward(const Tensor& loss) {
   node_of("backward", loss);
   if (loss.size() != 1)
@@ -231,15 +252,28 @@ void Tape::finish_node(std::uint32_t index) {
   Node& node = nodes_[index];
   if (node.parameter) {
     if (node.observed && node.reached) observe(index, node.parameter->grad);
+  } else if (node.output_count > 0) {
+    finish_outputs(index);
   } else if (node.grad) {
     if (node.observed) observe(index, node.grad.array());
     if (node.run) {
       Storage upstream = std::move(nodes_[index].grad);
       Grads grads(*this, index, upstream);
-      node.run(node.rule, upstream.array(), grads);
+      node.run(node.rule, grads);
     }
   }
   if (!options_.keep_rules) free_rule(node);
+}
+
+void Tape::finish_outputs(std::uint32_t index) {
+  Node& node = nodes_[index];
+  const std::span<Node> outputs(nodes_.data() + index + 1, node.output_count);
+  if (std::any_of(outputs.begin(), outputs.end(), [](const Node& output) { return static_cast<bool>(output.grad); })) {
+    Storage none;
+    Grads grads(*this, index, none);
+    node.run(node.rule, grads);
+  }
+  for (Node& output : outputs) output.grad = Storage();
 }
 
 void Tape::observe(std::uint32_t index, const Array& grad) {
@@ -253,6 +287,15 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
       watched_.push_back({observer.name, observer.time, std::sqrt(squares)});
     }
   }
+}
+
+void Tape::observe_step(const StepGrad& step) {
+  ++step_grads_;
+  if (options_.watch_steps) {
+    const double squares = kernels::sum_of_squares(step.grad.data(), static_cast<index_t>(step.grad.size()));
+    watched_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
+  }
+  for (const auto& callback : step_callbacks_) callback(step);
 }
 
 void Tape::invalidate() noexcept {

@@ -18,19 +18,34 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Of what a gradient is: any tensor, or the hidden or cell state of a recurrent op at one time step.
+enum class GradKind { output, hidden, cell };
 
 /// What `watch` saw: the gradient's 2-norm when it was complete.
 struct Watched {
   std::string name;
   index_t time;  ///< time step, -1 for none
   double norm;
+  GradKind kind = GradKind::output;
+};
+
+/// The complete gradient of one state inside a recurrent op that runs a whole sequence: of h_t or c_t, with everything
+/// that reaches it through later steps.
+struct StepGrad {
+  std::string_view name;  ///< the op's, see SequenceOptions
+  GradKind kind;          ///< hidden or cell
+  index_t time;           ///< step t of the input, 0..T-1
+  const Array& grad;      ///< [B, H]; zeros for sequences that have no step t
 };
 
 struct TapeOptions {
-  bool keep_rules = false;  ///< allow several backward passes (Jacobians); the default frees each rule after use
+  bool keep_rules = false;   ///< allow several backward passes (Jacobians); the default frees each rule after use
+  bool watch_steps = false;  ///< note the norm of every StepGrad in `watched`
 };
 
 /// An op's input, by address: no handle is copied to record it.
@@ -71,6 +86,11 @@ class Tape {
   /// added since `zero_grad()`. Not called if no gradient reaches the tensor.
   void on_grad(const Tensor& tensor, std::function<void(const Array&)> callback);
 
+  /// Calls `callback` with every StepGrad of every recurrent op on this tape, from the step that ran last to the first.
+  void on_step_grad(std::function<void(const StepGrad&)> callback);
+  /// StepGrads handed out so far: 0 unless `watch_steps` or `on_step_grad` asked, and then nothing was spent on them.
+  index_t step_grads() const { return step_grads_; }
+
   /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
   index_t nodes() const { return live_; }
   static index_t live_nodes();
@@ -89,6 +109,15 @@ class Tape {
     return y;
   }
 
+  /// The same for an op with several outputs, which get their places on the tape. The rule is called as `rule(grads)`
+  /// once the gradients of all outputs are complete, and reads them by `grads.upstream(i)`. It is not called if no
+  /// gradient reached any of them.
+  template <class Rule>
+  static void record(const char* op, std::initializer_list<Operand> inputs, std::span<Tensor> outputs, Rule rule) {
+    const std::span<const Operand> operands(inputs.begin(), inputs.size());
+    if (Tape* tape = recorder_of(op, operands)) tape->push(op, operands, outputs, std::move(rule));
+  }
+
   /// True if `record` with these inputs would keep a rule: what only the rule needs is computed only then.
   static bool tracks(std::initializer_list<Operand> inputs);
 
@@ -99,13 +128,16 @@ class Tape {
   friend class Grads;
   friend class Parameter;
 
+  /// An op with several outputs is one node without a tensor, followed by a node for each output that only holds its
+  /// gradient.
   struct Node {
     const char* op = nullptr;
-    void (*run)(void* rule, const Array& upstream, Grads& grads) = nullptr;
+    void (*run)(void* rule, Grads& grads) = nullptr;
     void (*destroy)(void* rule) = nullptr;
     void* rule = nullptr;
     const std::uint32_t* inputs = nullptr;  // node numbers, kUntracked for constants
     std::uint32_t input_count = 0;
+    std::uint32_t output_count = 0;  // of an op with several outputs
     bool observed = false;
     bool reached = false;  // this backward pass brought it a gradient
     Parameter::Data* parameter = nullptr;
@@ -127,6 +159,7 @@ class Tape {
   static Tape* live_tape(std::uint64_t serial);
 
   Tensor leaf(const Parameter& parameter);
+  Node& append(const char* op);
   Node& append(const char* op, Tensor& y);
   void* reserve(std::size_t bytes);
   const std::uint32_t* copy_inputs(std::span<const Operand> inputs);
@@ -134,23 +167,49 @@ class Tape {
   Destination grad_buffer(std::uint32_t node);
   void run(std::uint32_t last, const Array& seed);
   void finish_node(std::uint32_t index);
+  void finish_outputs(std::uint32_t index);
   void observe(std::uint32_t index, const Array& grad);
+  bool watches_steps() const { return options_.watch_steps || !step_callbacks_.empty(); }
+  void observe_step(const StepGrad& step);
   void check_parameters() const;
   void invalidate() noexcept;
   void free_rule(Node& node) noexcept;
 
   template <class Rule>
   void push(const char* op, std::span<const Operand> inputs, Tensor& y, Rule rule) {
-    static_assert(alignof(Rule) <= alignof(std::max_align_t));
-    void* place = reserve(sizeof(Rule));
+    void* place = reserve_rule<Rule>();
     const std::uint32_t* nodes = copy_inputs(inputs);
     Node& node = append(op, y);
-    node.inputs = nodes;
-    node.input_count = static_cast<std::uint32_t>(inputs.size());
+    set_rule(node, nodes, inputs.size(), place, std::move(rule));
+    node.run = [](void* r, Grads& grads) { (*static_cast<Rule*>(r))(grads.upstream_.array(), grads); };
+  }
+
+  template <class Rule>
+  void push(const char* op, std::span<const Operand> inputs, std::span<Tensor> outputs, Rule rule) {
+    void* place = reserve_rule<Rule>();
+    const std::uint32_t* nodes = copy_inputs(inputs);
+    Node& node = append(op);
+    set_rule(node, nodes, inputs.size(), place, std::move(rule));
+    node.run = [](void* r, Grads& grads) { (*static_cast<Rule*>(r))(grads); };
+    node.output_count = static_cast<std::uint32_t>(outputs.size());
+    append_outputs(op, outputs);
+  }
+
+  template <class Rule>
+  void* reserve_rule() {
+    static_assert(alignof(Rule) <= alignof(std::max_align_t));
+    return reserve(sizeof(Rule));
+  }
+
+  template <class Rule>
+  static void set_rule(Node& node, const std::uint32_t* inputs, std::size_t count, void* place, Rule rule) {
+    node.inputs = inputs;
+    node.input_count = static_cast<std::uint32_t>(count);
     node.rule = new (place) Rule(std::move(rule));
-    node.run = [](void* r, const Array& upstream, Grads& grads) { (*static_cast<Rule*>(r))(upstream, grads); };
     node.destroy = [](void* r) { static_cast<Rule*>(r)->~Rule(); };
   }
+
+  void append_outputs(const char* op, std::span<Tensor> outputs);
 
   template <class T>
   using PoolVector = std::vector<T, PoolAllocator<T>>;
@@ -169,6 +228,8 @@ class Tape {
   std::size_t free_bytes_ = 0;
   std::multimap<std::uint32_t, Observer> observers_;  // by node; equal keys keep their order
   std::vector<Watched> watched_;
+  std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
+  index_t step_grads_ = 0;
 };
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

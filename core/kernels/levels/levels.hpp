@@ -8,6 +8,7 @@
 
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/recurrent.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -123,6 +124,37 @@ struct GemmTable {
                 index_t stride_c, real* scratch);
 };
 
+/// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.
+struct GateRows {
+  index_t rows;
+  index_t hidden;        // H
+  real* gates;           // [rows, G H], activated in place
+  const real* bias;      // [G H]
+  const real* h_before;  // [rows, H]
+  real* h = nullptr;
+  const real* c_before = nullptr;
+  real* c = nullptr;
+};
+struct GateGrads {
+  real* dh;                 // [rows, H]: of the state after the step
+  real* dgates;             // [rows, G H]
+  real* dc = nullptr;       // of c after the step on entry, before it on return
+  real* dc_step = nullptr;  // the complete gradient of c after the step, or null
+};
+
+struct RecurrentTable {
+  void (*rnn)(const GateRows&, Nonlinearity f);
+  void (*rnn_backward)(Nonlinearity f, const real* h, const real* dh, real* dx, index_t n);
+  void (*lstm)(const GateRows&);
+  void (*lstm_backward)(const GateRows&, const GateGrads&);
+  void (*gru)(const GateRows&);
+  void (*gru_backward)(const GateRows&, const GateGrads&);
+  void (*gru_reset)(const GateRows&);
+  void (*gru_update)(const GateRows&);
+  void (*gru_update_backward)(const GateRows&, const GateGrads&);
+  void (*gru_reset_backward)(const GateRows&, const GateGrads&);
+};
+
 struct Level {
   const char* name;
   const UnaryTable& unary;
@@ -135,6 +167,7 @@ struct Level {
   const BatchNormTable& batch_norm;
   const OptimizeTable& optimize;
   const GemmTable& gemm;
+  const RecurrentTable& recurrent;
 };
 
 /// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).

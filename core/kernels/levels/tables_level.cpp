@@ -12,9 +12,10 @@ extern const NormTable norm;
 extern const BatchNormTable batch_norm_table;
 extern const OptimizeTable optimize;
 extern const GemmTable gemm_table;
+extern const RecurrentTable recurrent;
 
 extern const Level level;
 const Level level = {XTAPE_LEVEL_NAME, unary, elementwise,      select_table, reduce,    softmax_table,
-                     loss_table,       norm,  batch_norm_table, optimize,     gemm_table};
+                     loss_table,       norm,  batch_norm_table, optimize,     gemm_table, recurrent};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

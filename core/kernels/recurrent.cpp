@@ -1,0 +1,230 @@
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/recurrent.hpp>
+#include <xtape/core/kernels/threads.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels {
+
+namespace {
+
+constexpr index_t kRows = 16;  // sequences in a range, whatever the number of threads
+
+const RecurrentTable& table() { return level().recurrent; }
+
+/// The rows of one step that fall into one range of sequences.
+struct Part {
+  index_t begin;      // rank of the first sequence
+  index_t rows;       // how many of the range have this step
+  index_t row;        // packed row of the first
+  index_t next;       // packed row of the first in the next step
+  index_t continued;  // how many of the rows have a next step
+};
+
+Part part_of(const PackedSteps& s, index_t step, index_t begin, index_t end) {
+  const auto rows = [&](index_t of) {
+    if (of >= s.steps) return index_t{0};
+    return std::clamp(s.offset[of + 1] - s.offset[of] - begin, index_t{0}, end - begin);
+  };
+  return {begin, rows(step), s.offset[step] + begin, s.offset[step + 1] + begin, rows(step + 1)};
+}
+
+template <class Body>
+void forward_steps(const PackedSteps& s, const Body& body) {
+  parallel_ranges(s.batch, kRows, [&](index_t begin, index_t end) {
+    for (index_t step = 0; step < s.steps; ++step)
+      if (const Part p = part_of(s, step, begin, end); p.rows > 0) body(p);
+  });
+}
+
+template <class Body>
+void backward_steps(const PackedSteps& s, const Body& body) {
+  parallel_ranges(s.batch, kRows, [&](index_t begin, index_t end) {
+    for (index_t step = s.steps; step-- > 0;)
+      if (const Part p = part_of(s, step, begin, end); p.rows > 0) body(p);
+  });
+}
+
+/// body(first, count, ends) for the rows of a part that go on and for those that end, where there are any.
+template <class Body>
+void by_fate(const Part& p, const Body& body) {
+  if (p.continued > 0) body(index_t{0}, p.continued, false);
+  if (p.rows > p.continued) body(p.continued, p.rows - p.continued, true);
+}
+
+/// Where the state after this step stands, for the rows from `first` on.
+real* after(const States& states, const Part& p, index_t first, bool ends, index_t hidden) {
+  return ends ? states.last + (p.begin + first) * hidden : states.before + (p.next + first) * hidden;
+}
+
+/// y rows of a part <- x [rows, H], `stride` apart.
+void write_outputs(const RecurrentArrays& r, const Part& p, index_t first, index_t rows, const real* x,
+                   index_t stride) {
+  const index_t* place = r.steps.place + p.row + first;
+  for (index_t i = 0; i < rows; ++i) std::copy_n(x + i * stride, r.hidden, r.y + place[i] * r.hidden);
+}
+
+/// dh += dy for the rows of a part: the gradient of h_t is complete.
+void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Part& p) {
+  const index_t* place = r.steps.place + p.row;
+  real* dh = g.dh + p.begin * r.hidden;
+  for (index_t i = 0; i < p.rows; ++i)
+    level().elementwise.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
+  if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
+}
+
+/// c += a W^T for `count` gates, whose weights start at row `gate` H. a [rows, H], c [rows, count H].
+void add_states(const RecurrentArrays& r, index_t gate, index_t count, index_t rows, Factor a, real* c,
+                index_t stride_c) {
+  const index_t h = r.hidden;
+  gemm(rows, count * h, h, 1, a, {r.weight + gate * h * h, h, true}, 1, c, stride_c);
+}
+
+/// dh = beta dh + d W for `count` gates: the gradient that reaches the state through the product.
+void states_backward(const RecurrentArrays& r, index_t gate, index_t count, index_t rows, Factor d, real beta, real* dh,
+                     index_t stride_dh) {
+  const index_t h = r.hidden;
+  gemm(rows, h, count * h, 1, d, {r.weight + gate * h * h, h}, beta, dh, stride_dh);
+}
+
+/// The pointers of `rows` rows of a part from `first` on, without those to the state after the step.
+GateRows gate_rows(const RecurrentArrays& r, index_t columns, const Part& p, index_t first, index_t rows) {
+  const index_t h = r.hidden, row = p.row + first;
+  GateRows out = {rows, h, r.gates + row * columns * h, r.bias, r.h.before + row * h};
+  if (r.c.before) out.c_before = r.c.before + row * h;
+  return out;
+}
+
+/// The same with all of them.
+GateRows step_rows(const RecurrentArrays& r, index_t columns, const Part& p, index_t first, index_t rows, bool ends) {
+  GateRows out = gate_rows(r, columns, p, first, rows);
+  out.h = after(r.h, p, first, ends, r.hidden);
+  if (r.c.before) out.c = after(r.c, p, first, ends, r.hidden);
+  return out;
+}
+
+GateGrads gate_grads(const RecurrentArrays& r, const RecurrentGrads& g, index_t columns, const Part& p, index_t first) {
+  const index_t h = r.hidden, row = p.row + first, rank = p.begin + first;
+  GateGrads out = {g.dh + rank * h, g.dgates + row * columns * h};
+  if (g.dc) out.dc = g.dc + rank * h;
+  if (g.dc_steps) out.dc_step = g.dc_steps + row * h;
+  return out;
+}
+
+}  // namespace
+
+void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
+  const index_t h = r.hidden;
+  forward_steps(r.steps, [&](const Part& p) {
+    add_states(r, 0, 1, p.rows, {r.h.before + p.row * h, h}, r.gates + p.row * h, h);
+    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+      const GateRows at = step_rows(r, 1, p, first, rows, ends);
+      table().rnn(at, f);
+      if (!inside && ends) std::copy_n(at.gates, rows * h, at.h);  // the last state is h_t, not f(h_t)
+      write_outputs(r, p, first, rows, inside ? at.h : at.gates, h);
+    });
+  });
+}
+
+void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const RecurrentGrads& g) {
+  const index_t h = r.hidden;
+  backward_steps(r.steps, [&](const Part& p) {
+    complete_state(r, g, p);
+    real* dh = g.dh + p.begin * h;
+    real* dgates = g.dgates + p.row * h;
+    if (inside) {
+      by_fate(p, [&](index_t first, index_t rows, bool ends) {
+        table().rnn_backward(f, after(r.h, p, first, ends, h), dh + first * h, dgates + first * h, rows * h);
+      });
+    } else {
+      std::copy_n(dh, p.rows * h, dgates);
+    }
+    states_backward(r, 0, 1, p.rows, {dgates, h}, 0, dh, h);
+    if (!inside) table().rnn_backward(f, r.h.before + p.row * h, dh, dh, p.rows * h);
+  });
+}
+
+void lstm(const RecurrentArrays& r) {
+  const index_t h = r.hidden;
+  forward_steps(r.steps, [&](const Part& p) {
+    add_states(r, 0, 4, p.rows, {r.h.before + p.row * h, h}, r.gates + p.row * 4 * h, 4 * h);
+    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+      const GateRows at = step_rows(r, 4, p, first, rows, ends);
+      table().lstm(at);
+      write_outputs(r, p, first, rows, at.h, h);
+    });
+  });
+}
+
+void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
+  const index_t h = r.hidden;
+  backward_steps(r.steps, [&](const Part& p) {
+    complete_state(r, g, p);
+    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+      table().lstm_backward(step_rows(r, 4, p, first, rows, ends), gate_grads(r, g, 4, p, first));
+    });
+    states_backward(r, 0, 4, p.rows, {g.dgates + p.row * 4 * h, 4 * h}, 0, g.dh + p.begin * h, h);
+  });
+}
+
+void gru(const RecurrentArrays& r, bool reset_after) {
+  const index_t h = r.hidden, stride = 4 * h;
+  forward_steps(r.steps, [&](const Part& p) {
+    const real* before = r.h.before + p.row * h;
+    real* gates = r.gates + p.row * stride;
+    add_states(r, 0, reset_after ? 3 : 2, p.rows, {before, h}, gates, stride);
+    if (!reset_after) {
+      table().gru_reset(gate_rows(r, 4, p, 0, p.rows));
+      add_states(r, 2, 1, p.rows, {gates + 2 * h, stride}, gates + 3 * h, stride);
+    }
+    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+      const GateRows at = step_rows(r, 4, p, first, rows, ends);
+      if (reset_after) table().gru(at);
+      else table().gru_update(at);
+      write_outputs(r, p, first, rows, at.h, h);
+    });
+  });
+}
+
+void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGrads& g) {
+  const index_t h = r.hidden, stride = 4 * h;
+  backward_steps(r.steps, [&](const Part& p) {
+    complete_state(r, g, p);
+    const GateRows at = gate_rows(r, 4, p, 0, p.rows);
+    const GateGrads grads = gate_grads(r, g, 4, p, 0);
+    if (reset_after) {
+      table().gru_backward(at, grads);
+      states_backward(r, 0, 3, p.rows, {grads.dgates, stride}, 1, grads.dh, h);
+    } else {
+      table().gru_update_backward(at, grads);
+      states_backward(r, 2, 1, p.rows, {grads.dgates + 3 * h, stride}, 0, grads.dgates + 2 * h, stride);
+      table().gru_reset_backward(at, grads);
+      states_backward(r, 0, 2, p.rows, {grads.dgates, stride}, 1, grads.dh, h);
+    }
+  });
+}
+
+namespace {
+
+/// body(i) for every row, several to a thread.
+template <class Body>
+void for_rows(index_t count, index_t width, const Body& body) {
+  const index_t piece = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, width));
+  parallel_ranges(count, piece, [&](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) body(i);
+  });
+}
+
+}  // namespace
+
+void take_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out) {
+  for_rows(count, width, [&](index_t i) { std::copy_n(x + rows[i] * width, width, out + i * width); });
+}
+
+void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate) {
+  for_rows(count, width,
+           [&](index_t i) { level().elementwise.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels

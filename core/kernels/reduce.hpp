@@ -15,4 +15,10 @@ double sum(const real* x, index_t n);
 /// Sum of squares, in double throughout.
 double sum_of_squares(const real* x, index_t n);
 
+/// 2-norm, right for elements whose squares overflow or vanish too; infinite or NaN if an element is.
+double norm(const real* x, index_t n);
+
+/// False if an element is infinite or NaN.
+bool all_finite(const real* x, index_t n);
+
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

@@ -9,9 +9,13 @@
 #include <xtape/inspect/run_log.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/transformer_lm.hpp>
+#include <xtape/nn/init.hpp>
+#include <xtape/optim/accumulate.hpp>
 #include <xtape/optim/adam.hpp>
+#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/clip.hpp>
 #include <xtape/optim/schedule.hpp>
+#include <xtape/optim/sgd.hpp>
 #include <xtape/train/base/args.hpp>
 #include <xtape/train/base/program.hpp>
 #include <xtape/train/evaluate.hpp>

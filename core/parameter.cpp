@@ -4,8 +4,6 @@
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/tape.hpp>
 
-#include <cmath>
-
 namespace xtape::inline XTAPE_FLAVOUR {
 
 Parameter::Parameter(std::string name, Array value, bool decays) : data_(std::make_shared<Data>()) {
@@ -61,7 +59,7 @@ void Parameter::set_grad(const Array& grad) {
 
 double Parameter::grad_norm() const {
   const Array& gradient = grad();
-  return data().noted_norm >= 0 ? data().noted_norm : std::sqrt(kernels::sum_of_squares(gradient.data(), size()));
+  return data().noted_norm >= 0 ? data().noted_norm : kernels::norm(gradient.data(), size());
 }
 
 void Parameter::zero_grad() {
@@ -72,6 +70,7 @@ void Parameter::zero_grad() {
 real* Parameter::edit_grad() {
   grad();
   data().state = GradState::summed;
+  data().noted_norm = -1;
   return data().grad.data();
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
@@ -283,8 +282,8 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
     if (observer.callback) {
       observer.callback(grad);
     } else {
-      const double squares = kernels::sum_of_squares(grad.data(), static_cast<index_t>(grad.size()));
-      watched_.push_back({observer.name, observer.time, std::sqrt(squares)});
+      const double norm = kernels::norm(grad.data(), static_cast<index_t>(grad.size()));
+      watched_.push_back({observer.name, observer.time, norm});
     }
   }
 }

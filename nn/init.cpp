@@ -9,6 +9,8 @@ namespace {
 
 struct Fans {
   double in, out;
+
+  double of(Fan fan) const { return fan == Fan::in ? in : out; }
 };
 
 Fans fans_of(const Array& value) {
@@ -16,6 +18,12 @@ Fans fans_of(const Array& value) {
   double rest = 1;
   for (std::size_t i = 2; i < value.dimension(); ++i) rest *= static_cast<double>(value.shape()[i]);
   return {static_cast<double>(value.shape()[1]) * rest, static_cast<double>(value.shape()[0]) * rest};
+}
+
+double checked(const char* what, double value) {
+  if (!(value >= 0) || std::isinf(value))
+    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + std::to_string(value));
+  return value;
 }
 
 void fill_uniform(Array& value, Random& random, double bound) {
@@ -38,45 +46,71 @@ Init constant(double value) {
 }
 
 Init uniform(double low, double high) {
+  if (!(low <= high) || std::isinf(low) || std::isinf(high))
+    throw ValueError("init", "no uniform numbers from " + std::to_string(low) + " to " + std::to_string(high));
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };
 }
 
 Init normal(double mean, double deviation) {
+  checked("the deviation", deviation);
   return [mean, deviation](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + deviation * random.normal());
   };
 }
 
+double gain(Nonlinearity function, double slope) {
+  switch (function) {
+    case Nonlinearity::linear:
+    case Nonlinearity::sigmoid:
+      return 1;
+    case Nonlinearity::tanh:
+      return 5.0 / 3;
+    case Nonlinearity::relu:
+      return std::sqrt(2.0);
+    case Nonlinearity::leaky_relu:
+      return std::sqrt(2 / (1 + slope * slope));
+  }
+  throw ValueError("init", "unknown nonlinearity");
+}
+
 Init xavier_uniform(double gain) {
-  return [gain](Array& x, Random& random) {
+  return [gain = checked("the gain", gain)](Array& x, Random& random) {
     const Fans fans = fans_of(x);
     fill_uniform(x, random, gain * std::sqrt(6 / (fans.in + fans.out)));
   };
 }
 
 Init xavier_normal(double gain) {
-  return [gain](Array& x, Random& random) {
+  return [gain = checked("the gain", gain)](Array& x, Random& random) {
     const Fans fans = fans_of(x);
     fill_normal(x, random, gain * std::sqrt(2 / (fans.in + fans.out)));
   };
 }
 
-Init he_uniform(double gain) {
-  return [gain](Array& x, Random& random) { fill_uniform(x, random, gain * std::sqrt(3 / fans_of(x).in)); };
+Init he_uniform(double gain, Fan fan) {
+  return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
+    fill_uniform(x, random, gain * std::sqrt(3 / fans_of(x).of(fan)));
+  };
 }
 
-Init he_normal(double gain) {
-  return [gain](Array& x, Random& random) { fill_normal(x, random, gain / std::sqrt(fans_of(x).in)); };
+Init he_normal(double gain, Fan fan) {
+  return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
+    fill_normal(x, random, gain / std::sqrt(fans_of(x).of(fan)));
+  };
 }
 
 Init by_fan_in(index_t fan_in) {
-  const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
+  if (fan_in < 1) throw ValueError("init", "fan-in must be at least 1, not " + std::to_string(fan_in));
+  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
   return uniform(-bound, bound);
 }
 
 Init gpt2() { return normal(0, 0.02); }
-Init gpt2_residual(index_t layers) { return normal(0, 0.02 / std::sqrt(2.0 * static_cast<double>(layers))); }
+Init gpt2_residual(index_t layers) {
+  if (layers < 1) throw ValueError("init", "there must be at least 1 layer, not " + std::to_string(layers));
+  return normal(0, 0.02 / std::sqrt(2.0 * static_cast<double>(layers)));
+}
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::init

@@ -1,4 +1,5 @@
-// Initial values. Fan-in and fan-out of a weight [out, in, ...] are in and out times the rest.
+// Initial values. Fan-in and fan-out of a weight [out, in, ...] are in and out times the rest; weights of fewer than
+// two axes have none, and what needs them throws ShapeError. Numbers outside their domain throw ValueError.
 #pragma once
 
 #include <xtape/core/param_store.hpp>
@@ -8,17 +9,25 @@ namespace xtape::inline XTAPE_FLAVOUR::init {
 Init zeros();
 Init ones();
 Init constant(double value);
-Init uniform(double low, double high);
-Init normal(double mean, double deviation);
+Init uniform(double low, double high);       ///< in [low, high); low <= high
+Init normal(double mean, double deviation);  ///< deviation >= 0
+
+enum class Nonlinearity { linear, sigmoid, tanh, relu, leaky_relu };
+
+/// The gain that keeps the size of activations through layers with this function between them, as PyTorch's
+/// calculate_gain: 1, 1, 5/3, sqrt 2, sqrt(2/(1 + slope^2)). `slope` is leaky_relu's, for negative inputs.
+double gain(Nonlinearity function, double slope = 0.01);
 
 /// Glorot and Bengio 2010: uniform within gain sqrt(6/(fan_in + fan_out)), or normal with the same variance.
 Init xavier_uniform(double gain = 1);
 Init xavier_normal(double gain = 1);
 
-/// He et al. 2015: uniform within gain sqrt(3/fan_in), or normal with deviation gain/sqrt(fan_in). The default gain,
-/// sqrt 2, is for relu.
-Init he_uniform(double gain = 1.4142135623730951);
-Init he_normal(double gain = 1.4142135623730951);
+enum class Fan { in, out };  ///< in keeps the size of activations, out that of gradients
+
+/// He et al. 2015: uniform within gain sqrt(3/fan), or normal with deviation gain/sqrt(fan). The default gain, sqrt 2,
+/// is for relu; with gain 1 and fan-in these are LeCun's.
+Init he_uniform(double gain = 1.4142135623730951, Fan fan = Fan::in);
+Init he_normal(double gain = 1.4142135623730951, Fan fan = Fan::in);
 
 /// Uniform within 1/sqrt(fan_in): PyTorch's default for linear layers (weight, and bias by the weight's fan).
 Init by_fan_in(index_t fan_in);

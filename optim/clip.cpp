@@ -2,32 +2,64 @@
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/optim/clip.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
-  if (!(max_norm >= 0))
-    throw ValueError("clip_grad_norm", "the limit must not be negative, but is " + std::to_string(max_norm));
-  double squares = 0;
-  std::vector<Parameter> with_grad;
-  for (Parameter parameter : parameters) {
+namespace {
+
+struct Norms {
+  std::vector<std::pair<Parameter, double>> each;  // of the parameters that have a gradient
+  double joint = 0;
+};
+
+Norms norms_of(const char* call, const std::vector<Parameter>& parameters, double limit) {
+  if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + std::to_string(limit));
+  Norms out;
+  for (const Parameter& parameter : parameters) {
     if (!parameter.has_grad()) continue;
-    const double norm = parameter.grad_norm();
+    out.each.emplace_back(parameter, parameter.grad_norm());
+    out.joint = std::hypot(out.joint, out.each.back().second);
+  }
+  return out;
+}
+
+/// `change(gradient, size)` for every gradient if `wanted`; notes the norms from before in any case.
+template <class Change>
+double change_and_note(Norms norms, bool wanted, const Change& change) {
+  for (auto& [parameter, norm] : norms.each) {
+    if (wanted) change(parameter.edit_grad(), parameter.size());
     parameter.note_grad_norm(norm);
-    squares += norm * norm;
-    with_grad.push_back(parameter);
   }
-  const double norm = std::sqrt(squares);
-  if (!(norm > max_norm) || std::isinf(norm)) return norm;
-  const real scale = static_cast<real>(max_norm / norm);
-  for (Parameter& parameter : with_grad) {
-    real* grad = parameter.edit_grad();
-    kernels::scaled(grad, scale, grad, false, parameter.size());
-  }
-  return norm;
+  return norms.joint;
+}
+
+}  // namespace
+
+double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
+  Norms norms = norms_of("clip_grad_norm", parameters, max_norm);
+  const double joint = norms.joint;
+  const bool exceeds = joint > max_norm && !std::isinf(joint);
+  return change_and_note(std::move(norms), exceeds,
+                         [scale = static_cast<real>(exceeds ? max_norm / joint : 1)](real* grad, index_t n) {
+                           kernels::scaled(grad, scale, grad, false, n);
+                         });
+}
+
+double clip_grad_value(const std::vector<Parameter>& parameters, double max_value) {
+  Norms norms = norms_of("clip_grad_value", parameters, max_value);
+  const bool finite = std::isfinite(norms.joint);
+  const real high = static_cast<real>(max_value);
+  return change_and_note(std::move(norms), finite, [high](real* grad, index_t n) {
+    for (index_t i = 0; i < n; ++i) grad[i] = std::clamp(grad[i], -high, high);
+  });
 }
 
 double clip_grad_norm(const ParamStore& store, double max_norm) { return clip_grad_norm(store.parameters(), max_norm); }
+
+double clip_grad_value(const ParamStore& store, double max_value) {
+  return clip_grad_value(store.parameters(), max_value);
+}
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -13,4 +13,10 @@ namespace xtape::inline XTAPE_FLAVOUR {
 double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm);
 double clip_grad_norm(const ParamStore& store, double max_norm);
 
+/// Moves every element of every gradient into [-max_value, max_value], and returns the joint 2-norm from before; each
+/// parameter's own is noted in it. As above, a norm that is not finite is returned and nothing is moved. Throws
+/// ValueError for a negative or NaN limit, GradientError after a failed backward pass.
+double clip_grad_value(const std::vector<Parameter>& parameters, double max_value);
+double clip_grad_value(const ParamStore& store, double max_value);
+
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -30,15 +30,18 @@ std::string describe(const std::vector<ParamGroup>& groups) {
   return out.str();
 }
 
-void check_groups(const char* optimizer, const std::vector<ParamGroup>& groups) {
+void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
   std::set<std::string> seen;
   for (const ParamGroup& group : groups) {
-    const auto positive = [](double x) { return x >= 0 && std::isfinite(x); };
-    if (!positive(group.weight_decay) || !positive(group.lr_scale))
-      throw ValueError(optimizer, "group '" + group.name + "' has a negative or infinite decay or rate scale");
-    for (const Parameter& parameter : group.parameters)
+    const auto valid = [](double x) { return x >= 0 && std::isfinite(x); };
+    if (!valid(group.weight_decay) || !valid(group.lr_scale))
+      throw ValueError(optimizer,
+                       "group '" + group.name + "' has a weight decay or rate scale that is negative or not finite");
+    for (const Parameter& parameter : group.parameters) {
+      if (!parameter.defined()) throw ValueError(optimizer, "group '" + group.name + "' has an empty parameter");
       if (!seen.insert(parameter.name()).second)
         throw NameError(optimizer, "parameter " + parameter.name() + " stands in two groups or twice in one");
+    }
   }
 }
 
@@ -46,7 +49,7 @@ bool gradients_finite(const std::vector<ParamGroup>& groups) {
   for (const ParamGroup& group : groups)
     for (const Parameter& parameter : group.parameters)
       if (parameter.trainable() && parameter.has_grad() &&
-          !std::isfinite(kernels::sum_of_squares(parameter.grad().data(), parameter.size())))
+          !kernels::all_finite(parameter.grad().data(), parameter.size()))
         return false;
   return true;
 }

@@ -22,8 +22,9 @@ std::vector<ParamGroup> decay_groups(const ParamStore& store, double weight_deca
 /// One line a group: its name, decay, rate scale, and the names of its parameters.
 std::string describe(const std::vector<ParamGroup>& groups);
 
-/// Throws ValueError for a negative or NaN decay or rate scale, NameError if a parameter stands in two places.
-void check_groups(const char* optimizer, const std::vector<ParamGroup>& groups);
+/// Throws ValueError for a decay or rate scale that is negative or not finite and for an empty parameter handle,
+/// NameError if a parameter or a name stands in two places.
+void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& groups);
 
 /// True if every gradient that a step would use is finite. Throws GradientError after a failed backward pass.
 bool gradients_finite(const std::vector<ParamGroup>& groups);

@@ -1,12 +1,18 @@
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/optimize.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/pieces.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
-void adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
-  parallel_ranges(n, index_t{1} << 15, [&](index_t b, index_t e) {
-    level().optimize.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
+double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
+  return sum_in_pieces(n, [&](index_t b, index_t e) {
+    return level().optimize.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
+  });
+}
+
+double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n) {
+  return sum_in_pieces(n, [&](index_t b, index_t e) {
+    return level().optimize.momentum(numbers, gradient + b, value + b, velocity ? velocity + b : nullptr, e - b);
   });
 }
 

@@ -1,5 +1,6 @@
 #include <xtape/core/kernels/column_totals.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/pieces.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/threads.hpp>
 
@@ -9,19 +10,6 @@
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
-
-constexpr index_t kPiece = 1 << 15;  // elements of one partial sum
-
-template <class Piece>
-double in_pieces(index_t n, const Piece& piece) {
-  if (n <= kPiece) return piece(index_t{0}, n);
-  const index_t pieces = (n + kPiece - 1) / kPiece;
-  const Scratch<double> partial(pieces);
-  parallel_for(pieces, [&](index_t p) { partial[p] = piece(p * kPiece, std::min(n, (p + 1) * kPiece)); });
-  double total = 0;
-  for (index_t p = 0; p < pieces; ++p) total += partial[p];
-  return total;
-}
 
 void put(real* out, double value, bool accumulate) {
   *out = static_cast<real>(accumulate ? static_cast<double>(*out) + value : value);
@@ -40,11 +28,28 @@ void column_sums(const real* x, index_t rows, index_t columns, double scale, rea
 }  // namespace
 
 double sum(const real* x, index_t n) {
-  return in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum(x + b, e - b); });
+  return sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum(x + b, e - b); });
 }
 
 double sum_of_squares(const real* x, index_t n) {
-  return in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum_of_squares(x + b, e - b); });
+  return sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum_of_squares(x + b, e - b); });
+}
+
+double norm(const real* x, index_t n) {
+  const double squares = sum_of_squares(x, n);
+  if (std::isnan(squares) || (squares > 1e-280 && !std::isinf(squares))) return std::sqrt(squares);
+  double largest = 0;  // squares of doubles overflow or vanish: scale by the largest
+  for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+  if (largest == 0 || std::isinf(largest)) return largest;
+  double scaled = 0;
+  for (index_t i = 0; i < n; ++i) scaled += std::pow(static_cast<double>(x[i]) / largest, 2);
+  return largest * std::sqrt(scaled);
+}
+
+bool all_finite(const real* x, index_t n) {
+  const double failures =
+      sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.all_finite(x + b, e - b) ? 0.0 : 1.0; });
+  return failures == 0;
 }
 
 void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate) {

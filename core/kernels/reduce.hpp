@@ -15,6 +15,12 @@ double sum(const real* x, index_t n);
 /// Sum of squares, in double throughout.
 double sum_of_squares(const real* x, index_t n);
 
+/// 2-norm, right for elements whose squares overflow or vanish too; infinite or NaN if an element is.
+double norm(const real* x, index_t n);
+
+/// False if an element is infinite or NaN.
+bool all_finite(const real* x, index_t n);
+
 /// y[r] = largest or smallest element of row r of [rows, width], width >= 1; NaN if one is NaN.
 void extremes(const real* x, bool largest, real* y, index_t rows, index_t width);
 

@@ -38,3 +38,29 @@ inline double sum_of(index_t n, Term term, Last last) {
   for (; i < n; ++i) total += static_cast<double>(last(i));
   return total;
 }
+
+// Four numbers, so that the conversion is one instruction at every level but the plain one.
+typedef double DoubleQuad __attribute__((vector_size(32)));
+typedef real Quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+inline DoubleQuad load_double(const real* x) {
+  return __builtin_convertvector(*reinterpret_cast<const Quad*>(x), DoubleQuad);
+}
+
+/// In double throughout: squares of floats overflow or vanish in float.
+inline double sum_of_squares(const real* x, index_t n) {
+  DoubleQuad a = {}, b = {}, c = {}, d = {};
+  index_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const DoubleQuad p = load_double(x + i), q = load_double(x + i + 4);
+    const DoubleQuad r = load_double(x + i + 8), s = load_double(x + i + 12);
+    a += p * p;
+    b += q * q;
+    c += r * r;
+    d += s * s;
+  }
+  a = (a + b) + (c + d);
+  double total = (a[0] + a[1]) + (a[2] + a[3]);
+  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return total;
+}

@@ -101,8 +101,10 @@ struct BatchNormTable {
 
 /// One pass over a parameter; see kernels/optimize.hpp for the meaning.
 struct AdamNumbers;
+struct MomentumNumbers;
 struct OptimizeTable {
-  void (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
+  double (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
+  double (*momentum)(const MomentumNumbers&, const real* gradient, real* value, real* velocity, index_t n);
 };
 
 /// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.

@@ -10,25 +10,6 @@ double sum(const real* x, index_t n) {
       n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
-/// In double throughout: squares of floats overflow or vanish in float.
-double sum_of_squares(const real* x, index_t n) {
-  constexpr index_t width = 8;
-  DoubleLanes a = {}, b = {};
-  index_t i = 0;
-  for (; i + 2 * width <= n; i += 2 * width) {
-    DoubleLanes p, q;
-    for (index_t j = 0; j < width; ++j) p[j] = static_cast<double>(x[i + j]);
-    for (index_t j = 0; j < width; ++j) q[j] = static_cast<double>(x[i + width + j]);
-    a += p * p;
-    b += q * q;
-  }
-  a += b;
-  double total = 0;
-  for (index_t j = 0; j < width; ++j) total += a[j];
-  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return total;
-}
-
 double dot(const real* x, const real* y, index_t n) {
   return sum_of(
       n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });

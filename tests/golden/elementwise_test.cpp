@@ -5,10 +5,12 @@ namespace xtape::test {
 
 namespace {
 
+constexpr GoldenLimits kEachElement = {.scale = Scale::element};
+
 void add_unary(GoldenTable& table, const std::string& op, const std::vector<std::string>& titles,
-               Tensor (*function)(const Tensor&)) {
+               Tensor (*function)(const Tensor&), const GoldenLimits& limits = {}) {
   for (const std::string& title : titles)
-    table.push_back({op + "/" + title, [function](Golden& g) { return function(g.in("x")); }});
+    table.push_back({op + "/" + title, [function](Golden& g) { return function(g.in("x")); }, limits});
 }
 
 void add_binary(GoldenTable& table, const std::string& op, Tensor (*function)(const Tensor&, const Tensor&)) {
@@ -30,9 +32,9 @@ GoldenTable arithmetic() {
   add_binary(table, "mul", mul);
   add_binary(table, "div", div);
   add_binary(table, "pow", pow);
-  add_unary(table, "exp", {"matrix", "wide"}, exp);
-  add_unary(table, "log", {"matrix", "wide"}, log);
-  add_unary(table, "sqrt", {"matrix", "wide"}, sqrt);
+  add_unary(table, "exp", {"matrix", "wide"}, exp, kEachElement);
+  add_unary(table, "log", {"matrix", "wide"}, log, kEachElement);
+  add_unary(table, "sqrt", {"matrix", "wide"}, sqrt, kEachElement);
   return table;
 }
 
@@ -41,7 +43,7 @@ GoldenTable activations() {
   const auto both = {"matrix", "wide"};
   add_unary(table, "tanh", {both.begin(), both.end()}, tanh);
   add_unary(table, "sigmoid", {both.begin(), both.end()}, sigmoid);
-  add_unary(table, "relu", {both.begin(), both.end()}, relu);
+  add_unary(table, "relu", {both.begin(), both.end()}, relu, kEachElement);
   for (const char* title : both) {
     table.push_back({std::string("gelu/") + title, [](Golden& g) { return gelu(g.in("x")); }});
     table.push_back({std::string("gelu_tanh/") + title, [](Golden& g) { return gelu(g.in("x"), Gelu::tanh); }});

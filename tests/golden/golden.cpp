@@ -146,17 +146,17 @@ void load_state(ParamStore& store, const GoldenValues& values) {
     if (!store.contains(entry->name)) throw NameError(values.name, "the layer has no " + entry->name);
 }
 
-void GoldenResult::compare(const Array& got, const GoldenArray& want) {
+void GoldenResult::compare(const Array& got, const GoldenArray& want, Scale scale) {
   const std::string what = want.section + " " + want.name;
   if (!same_shape(got.shape(), want.shape))
     fail_shapes<Shape>(what, "the golden value has another shape", {got.shape(), want.shape});
-  double scale = 1e-3;
+  double largest = 1e-3;
   for (double x : want.numbers)
-    if (std::isfinite(x)) scale = std::max(scale, std::abs(x));
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   for (std::size_t i = 0; i < want.numbers.size(); ++i) {
     const double x = static_cast<double>(got.data()[i]), y = want.numbers[i];
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    double error = std::abs(x - y) / scale;
+    double error = std::abs(x - y) / (scale == Scale::element && y != 0 ? std::abs(y) : largest);
     if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
     if (error <= worst) continue;
     worst = error;
@@ -172,13 +172,15 @@ GoldenResult run_golden(const GoldenCase& entry) {
   for (const char* op : golden.tape().ops()) result.ops.insert(op);
   golden.tape().backward(weighted_sum(outputs, values));
 
+  const auto compare = [&](const Array& got, const GoldenArray& want) {
+    result.compare(got, want, entry.limits.scale);
+  };
   const std::vector<const GoldenArray*> wanted = values.all("out");
-  for (std::size_t i = 0; i < wanted.size(); ++i) result.compare(outputs.all[i].value(), *wanted[i]);
-  for (const GoldenArray* grad : values.all("grad")) result.compare(golden.tape().grad(golden.in(grad->name)), *grad);
-  for (const GoldenArray* grad : values.all("state_grad"))
-    result.compare(golden.store().parameter(grad->name).grad(), *grad);
+  for (std::size_t i = 0; i < wanted.size(); ++i) compare(outputs.all[i].value(), *wanted[i]);
+  for (const GoldenArray* grad : values.all("grad")) compare(golden.tape().grad(golden.in(grad->name)), *grad);
+  for (const GoldenArray* grad : values.all("state_grad")) compare(golden.store().parameter(grad->name).grad(), *grad);
   for (const GoldenArray* buffer : values.all("state_out"))
-    result.compare(golden.store().buffer(buffer->name).value(), *buffer);
+    compare(golden.store().buffer(buffer->name).value(), *buffer);
   return result;
 }
 

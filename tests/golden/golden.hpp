@@ -87,10 +87,14 @@ struct Outputs {
   Outputs(std::vector<Tensor> many) : all(std::move(many)) {}
 };
 
-/// Limits of the largest difference, relative to the largest number of the array (or to 1e-3, if all are smaller).
+/// What a difference is relative to: the largest number of its array (or 1e-3, if all are smaller), or its own element,
+/// where small numbers must be right too.
+enum class Scale { array, element };
+
 struct GoldenLimits {
   double in_double = 1e-10;
   double in_float = 2e-5;
+  Scale scale = Scale::array;
   const char* why = "";  ///< said where a limit is larger
 
   double here() const { return tolerance(in_double, in_float); }
@@ -107,12 +111,12 @@ using GoldenTable = std::vector<GoldenCase>;
 inline std::string subject_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
 struct GoldenResult {
-  double worst = 0;           ///< relative to the scale; see GoldenLimits
+  double worst = 0;           ///< relative to the scale
   std::string where;          ///< array and element of the worst
   std::set<std::string> ops;  ///< recorded on the tape
 
   /// Compares one array and keeps the worst element. Equal infinities and NaN agree.
-  void compare(const Array& got, const GoldenArray& want);
+  void compare(const Array& got, const GoldenArray& want, Scale scale = Scale::array);
 };
 
 GoldenResult run_golden(const GoldenCase& entry);

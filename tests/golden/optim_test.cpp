@@ -84,21 +84,50 @@ GoldenResult run(const Trajectory& entry) {
   return result;
 }
 
-}  // namespace
+/// Rates of one schedule at steps 0, 1, ...
+struct Schedule {
+  std::string name;
+  std::function<double(index_t step)> rate;
+};
 
-std::vector<std::string> optimizer_golden_cases() {
-  std::vector<std::string> names;
-  for (const Trajectory& entry : trajectories()) names.push_back(entry.name);
-  return names;
+std::vector<Schedule> schedules() {
+  return {
+      {"cosine/no warm-up", [](index_t s) { return cosine(s, {.total = 20, .peak = 0.5}); }},
+      {"cosine/warm-up and floor",
+       [](index_t s) { return cosine(s, {.warmup = 4, .total = 20, .peak = 0.5, .floor = 0.0625}); }},
+  };
 }
 
-TEST_CASE("optimizers follow golden trajectories") {
-  for (const Trajectory& entry : trajectories()) {
-    const GoldenResult result = run(entry);
-    INFO(entry.name, ": error ", result.worst, "; ", result.where);
-    CHECK(result.worst <= GoldenLimits{}.here());
+void check_errors(const GoldenErrors& errors) {
+  for (const auto& [name, error] : errors) {
+    INFO(name, ": error ", error);
+    CHECK(error <= GoldenLimits{}.here());
   }
 }
+
+}  // namespace
+
+GoldenErrors optimizer_golden_errors() {
+  GoldenErrors out;
+  for (const Trajectory& entry : trajectories()) out.emplace_back(entry.name, run(entry).worst);
+  return out;
+}
+
+GoldenErrors schedule_golden_errors() {
+  GoldenErrors out;
+  for (const Schedule& entry : schedules()) {
+    const GoldenArray& want = golden_values(entry.name).get("out", "rate");
+    GoldenErrors::value_type error{entry.name, 0};
+    for (std::size_t step = 0; step < want.numbers.size(); ++step)
+      error.second = std::max(error.second, std::abs(entry.rate(static_cast<index_t>(step)) - want.numbers[step]));
+    out.push_back(error);
+  }
+  return out;
+}
+
+TEST_CASE("optimizers follow golden trajectories") { check_errors(optimizer_golden_errors()); }
+
+TEST_CASE("schedules agree with golden values") { check_errors(schedule_golden_errors()); }
 
 TEST_CASE("gradient clipping agrees with golden values") {
   for (const char* name : {"clip_grad_norm/over the limit", "clip_grad_norm/under the limit"}) {

@@ -14,6 +14,12 @@ GoldenTable norm_golden_cases();
 GoldenTable attention_golden_cases();
 GoldenTable layer_golden_cases();
 
+/// Worst errors of what is not one call: trajectories, schedules, loss curves.
+using GoldenErrors = std::vector<std::pair<std::string, double>>;
+GoldenErrors optimizer_golden_errors();
+GoldenErrors schedule_golden_errors();
+GoldenErrors training_golden_errors();
+
 inline GoldenTable joined(const std::vector<GoldenTable>& tables) {
   GoldenTable out;
   for (const GoldenTable& table : tables) out.insert(out.end(), table.begin(), table.end());

@@ -28,7 +28,8 @@ def cross_entropies(g):
         # Probabilities as targets: PyTorch's mean divides by the number of rows.
         g.op(f"cross_entropy/{r}, soft targets",
              lambda logits, probabilities: F.cross_entropy(logits, probabilities, reduction=r),
-             logits=Uniform(4, 5, low=-2, high=2), fixed={"probabilities": np.random.RandomState(5).dirichlet(np.ones(5), 4)})
+             logits=Uniform(4, 5, low=-2, high=2),
+             fixed={"probabilities": np.random.RandomState(5).dirichlet(np.ones(5), 4)})
     g.op("cross_entropy/large", lambda logits, targets: loss(logits, targets),
          logits=np.array([[1000.0, 0.0], [0.0, 800.0]]), ints={"targets": np.array([1, 1])})
     g.op("cross_entropy/wide", lambda logits, targets: loss(logits, targets), logits=Uniform(3, 70, low=-4, high=4),

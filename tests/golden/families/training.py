@@ -4,13 +4,12 @@ The text is a sequence of integers made by a formula (see `sequence` here and in
 by the two numbers before, so that there is something to learn.
 """
 
-import math
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from families.schedule import cosine
 from golden_file import in_float, random_of
 
 STEPS, BATCH, TIME, VOCAB, LENGTH = 200, 8, 16, 30, 2000
@@ -69,13 +68,6 @@ def start(model, rng):
             p.copy_(torch.from_numpy(in_float(rng.normal(1.0 if gain else 0.0, 0.1, p.shape))))
 
 
-def cosine(step, warmup, total, peak, floor):
-    """Linear rise over `warmup` steps, then half a cosine from peak to floor (Loshchilov and Hutter 2017)."""
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return floor + (peak - floor) * 0.5 * (1 + math.cos(math.pi * (step - warmup) / (total - warmup)))
-
-
 def clip(parameters, limit):
     norm = torch.sqrt(sum(p.grad.pow(2).sum() for p in parameters))
     if norm > limit:
@@ -106,5 +98,5 @@ def write(g):
         return torch.optim.AdamW([{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
                                   {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}])
 
-    curve(g, "training/gpt", Gpt(), decay_groups, lambda step: cosine(step, 20, STEPS, 3e-3, 3e-4))
-    curve(g, "training/lstm", LstmModel(), lambda model: torch.optim.Adam(model.parameters()), lambda step: 1e-2)
+    curve(g, "TransformerLM/200 steps", Gpt(), decay_groups, lambda step: cosine(step, 20, STEPS, 3e-3, 3e-4))
+    curve(g, "CharRnn/200 steps", LstmModel(), lambda model: torch.optim.Adam(model.parameters()), lambda step: 1e-2)

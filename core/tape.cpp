@@ -74,6 +74,13 @@ bool Tape::tracks(std::initializer_list<Operand> inputs) {
 
 index_t Tape::live_nodes() { return live_nodes_here; }
 
+std::vector<const char*> Tape::ops() const {
+  std::vector<const char*> out;
+  for (const Node& node : nodes_)
+    if (node.op) out.push_back(node.op);
+  return out;
+}
+
 Tape::Node& Tape::append(const char* op) {
   if (nodes_.size() >= kUntracked) throw TapeError(op, "the tape is full: it holds at most 2^32 - 1 nodes");
   Node& node = nodes_.emplace_back();

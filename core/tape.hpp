@@ -94,6 +94,8 @@ class Tape {
   /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
   index_t nodes() const { return live_; }
   static index_t live_nodes();
+  /// Names of what is recorded and not yet freed, in order; variables and parameters stand under these words.
+  std::vector<const char*> ops() const;
 
   /// Records `y` = op(inputs) with its rule, and returns y with its place on the tape. The rule is called as
   /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no

@@ -1,0 +1,111 @@
+#include "sources.hpp"
+
+#include <xtape/core/error.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+namespace xtape::test {
+
+namespace {
+
+const std::filesystem::path kRoot = XTAPE_SOURCE_DIR;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+std::vector<std::filesystem::path> files(const std::string& folder, const std::string& extension) {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / folder))
+    if (entry.path().extension() == extension) out.push_back(entry.path());
+  return out;
+}
+
+/// The first group of every match.
+std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern, std::regex::ECMAScript | std::regex::multiline);
+  std::vector<std::string> out;
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it) out.push_back((*it)[1]);
+  return out;
+}
+
+std::set<std::string> matches_in(const std::vector<std::filesystem::path>& paths, const std::string& pattern) {
+  std::set<std::string> out;
+  for (const auto& path : paths)
+    for (const std::string& match : matches(text_of(path), pattern)) out.insert(match);
+  return out;
+}
+
+}  // namespace
+
+std::set<std::string> recorded_op_names() {
+  const auto sources = files("core/ops", ".cpp");
+  std::string recorders = "record";
+  for (const std::string& name : matches_in(sources, R"(^\w+ (\w+)\(const char\* op,)")) recorders += "|" + name;
+  const std::string literal = "\\b(?:" + recorders + R"re()\(\s*"(\w+)")re";
+  std::set<std::string> names;
+  for (const auto& path : sources) {
+    const std::string text = text_of(path);
+    // A name in a constant of its function: constexpr const char* op = "...".
+    for (const std::string& name : matches(text, R"re(const char\* op = "(\w+)")re")) names.insert(name);
+    for (const std::string& name : matches(text, literal)) names.insert(name);
+    for (const std::string& argument : matches(text, R"(\brecord\(\s*([^"\s,][^,]*),)"))
+      if (argument != "op")
+        throw ValueError("coverage", path.filename().string() + " records an op under '" + argument +
+                                         "': give the name as a literal, or call it `op`");
+  }
+  return names;
+}
+
+std::set<std::string> op_functions() {
+  std::set<std::string> out;
+  for (const auto& path : files("core/ops", ".hpp")) {
+    const std::string text = text_of(path);
+    if (text.find("Not part of the public") != std::string::npos) continue;
+    for (const std::string& name : matches(text, R"(^(?:Tensor|std::vector<Tensor>|\w+Sequence|\w+Step) (\w+)\()"))
+      out.insert(name);
+  }
+  return out;
+}
+
+std::set<std::string> layer_classes() {
+  auto paths = files("nn", ".hpp");
+  for (const auto& path : files("models", ".hpp")) paths.push_back(path);
+  return matches_in(paths, R"(^  (?:explicit )?(\w+)\(const Scope& \w+)");
+}
+
+std::set<std::string> optimizer_classes() {
+  return matches_in(files("optim", ".hpp"), R"(^  explicit (\w+)\(std::vector<ParamGroup>)");
+}
+
+std::set<std::string> schedule_functions() {
+  return matches_in({kRoot / "optim/schedule.hpp"}, R"(^double (\w+)\(index_t)");
+}
+
+std::map<std::string, std::string> numerical_case_tests() {
+  std::map<std::string, std::string> out;
+  for (const auto& path : files("tests", ".cpp")) {
+    std::istringstream lines(text_of(path));
+    std::string line;
+    std::vector<std::string> of_file, of_test;
+    bool before_tests = true;
+    while (std::getline(lines, line)) {
+      const bool test = line.find("TEST_CASE(") != std::string::npos;
+      if (test) before_tests = false;
+      if (test) of_test = matches(line, R"(\b(O-\d\d)\b)");
+      else if (before_tests)
+        for (const std::string& id : matches(line, R"(//.*\b(O-\d\d)\b)")) of_file.push_back(id);
+      for (const auto& ids : {of_file, of_test})
+        for (const std::string& id : ids) out[id] += line + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace xtape::test

@@ -1,0 +1,37 @@
+// Normalisation ops and dropout against golden values.
+#include "tables.hpp"
+
+namespace xtape::test {
+
+namespace {
+
+GoldenTable layer_norms() {
+  return {
+      {"layer_norm/no affine", [](Golden& g) { return layer_norm(g.in("x")); }},
+      {"layer_norm/gain and bias", [](Golden& g) { return layer_norm(g.in("x"), g.in("weight"), g.in("bias")); }},
+      {"layer_norm/gain only, wide", [](Golden& g) { return layer_norm(g.in("x"), g.in("weight")); }},
+      {"layer_norm/eps", [](Golden& g) { return layer_norm(g.in("x"), g.in("weight"), g.in("bias"), 0.125); }},
+      {"layer_norm/large mean", [](Golden& g) { return layer_norm(g.in("x")); }},
+  };
+}
+
+GoldenTable dropouts() {
+  const auto dropped = [](double p, const MaskKey& key) {
+    return [p, key](Golden& g) { return dropout(g.in("x"), p, key); };
+  };
+  return {
+      {"dropout/a quarter", dropped(0.25, {1, 2, 3})},
+      {"dropout/half, large key",
+       dropped(0.5, {(std::uint64_t{1} << 63) + 12345, (std::uint64_t{1} << 62) + 987654321, std::uint64_t{1} << 40})},
+      {"dropout/nothing", dropped(0, {1, 2, 3})},
+      {"dropout/everything", dropped(1, {1, 2, 3})},
+  };
+}
+
+}  // namespace
+
+GoldenTable norm_golden_cases() { return joined({layer_norms(), dropouts()}); }
+
+TEST_CASE("normalisation and dropout agree with golden values") { check_golden(norm_golden_cases()); }
+
+}  // namespace xtape::test

@@ -1,0 +1,59 @@
+// Ops that move or pick elements against golden values.
+#include "tables.hpp"
+
+namespace xtape::test {
+
+namespace {
+
+GoldenTable moves() {
+  return {
+      {"reshape/matrix",
+       [](Golden& g) {
+         return reshape(g.in("x"), {3, 4});
+       }},
+      {"reshape/of a transpose",
+       [](Golden& g) {
+         return reshape(transpose(g.in("x")), {2, -1});
+       }},
+      {"permute/all axes",
+       [](Golden& g) {
+         return permute(g.in("x"), {2, 0, 1});
+       }},
+      {"permute/heads",
+       [](Golden& g) {
+         return permute(g.in("x"), {0, 2, 1, 3});
+       }},
+      {"transpose/last two", [](Golden& g) { return transpose(g.in("x")); }},
+      {"transpose/outer", [](Golden& g) { return transpose(g.in("x"), 0, 2); }},
+      {"slice/middle axis", [](Golden& g) { return slice(g.in("x"), 1, 1, 3); }},
+      {"slice/step", [](Golden& g) { return slice(g.in("x"), -1, 1, kEnd, 2); }},
+      {"slice/from the end", [](Golden& g) { return slice(g.in("x"), 0, -3, -1); }},
+      {"concat/middle axis",
+       [](Golden& g) {
+         return concat({g.in("a"), g.in("b")}, 1);
+       }},
+      {"concat/three",
+       [](Golden& g) {
+         return concat({g.in("a"), g.in("b"), g.in("c")}, -1);
+       }},
+      {"concat/one part twice",
+       [](Golden& g) {
+         return concat({g.in("a"), g.in("a")}, 0);
+       }},
+  };
+}
+
+GoldenTable picks() {
+  return {
+      {"embedding/repeated rows", [](Golden& g) { return embedding(g.in("weight"), g.integers("ids")); }},
+      {"embedding/padding row", [](Golden& g) { return embedding(g.in("weight"), g.integers("ids"), 0); }},
+  };
+}
+
+}  // namespace
+
+GoldenTable shape_golden_cases() { return joined({moves(), picks()}); }
+
+TEST_CASE("ops that move or pick elements agree with golden values") { check_golden(shape_golden_cases()); }
+
+}  // namespace xtape::test

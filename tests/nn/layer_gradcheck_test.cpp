@@ -1,0 +1,101 @@
+// Gradients of every layer and model against central differences, in double.
+#include "layer_gradcheck.hpp"
+
+#include <xtape/nn/dropout.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace xtape::test {
+
+namespace {
+
+using Args = std::span<const Tensor>;
+
+/// A builder of Layer(scope, arguments...); the layer is called with all inputs.
+template <class Layer, class Call, class... Arguments>
+LayerBuilder builder(const Call& call, const Arguments&... arguments) {
+  return [=](const Scope& scope) -> TensorFunction {
+    const auto layer = std::make_shared<Layer>(scope, arguments...);
+    return [layer, call](Args x) { return call(*layer, x); };
+  };
+}
+
+template <class Layer>
+Tensor of_one(const Layer& layer, Args x) {
+  return layer(x[0]);
+}
+
+std::vector<LayerCase> simple_layers() {
+  const Array x = sample({2, 3, 5}, 1);
+  const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
+  const auto looked_up = [ids](const Embedding& layer, Args) { return layer(ids); };
+  return {
+      {"Linear", "bias", {x}, builder<Linear>(of_one<Linear>, 5, 3)},
+      {"Linear", "no bias", {x}, builder<Linear>(of_one<Linear>, 5, 3, LinearOptions{.bias = false})},
+      {"Embedding", "repeated rows", {}, builder<Embedding>(looked_up, 5, 3)},
+      {"LayerNorm", "affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5)},
+      {"LayerNorm", "no affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5, LayerNormOptions{.affine = false})},
+      {"Dropout", "in training", {x}, builder<Dropout>(of_one<Dropout>, 0.3)},
+  };
+}
+
+std::vector<LayerCase> attention_layers() {
+  const Array x = sample({2, 4, 6}, 2);
+  const AttentionMasks causal = {.causal = true}, padded = {.key_padding = padding_mask({4, 2}, 4)};
+  const AttentionMasks both = {.causal = true, .key_padding = padding_mask({4, 2}, 4)};
+  const auto attention = [&](const char* title, const AttentionMasks& masks, double dropout = 0) {
+    const auto call = [masks](const MultiHeadAttention& layer, Args a) { return layer(a[0], masks); };
+    return LayerCase{
+        "MultiHeadAttention",
+        title,
+        {x},
+        builder<MultiHeadAttention>(call, MultiHeadAttentionOptions{.width = 6, .heads = 2, .dropout = dropout})};
+  };
+  const auto block = [&](const char* title, const AttentionMasks& masks, double dropout = 0) {
+    const auto call = [masks](const TransformerBlock& layer, Args a) { return layer(a[0], masks); };
+    return LayerCase{"TransformerBlock",
+                     title,
+                     {x},
+                     builder<TransformerBlock>(
+                         call, TransformerBlockOptions{.width = 6, .heads = 2, .hidden = 10, .dropout = dropout})};
+  };
+  return {attention("plain", {}),       attention("causal", causal),       attention("key padding", padded),
+          attention("both", both),      attention("dropout", causal, 0.3), block("causal", causal),
+          block("key padding", padded), block("dropout", causal, 0.3)};
+}
+
+std::vector<LayerCase> models() {
+  const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
+  const auto call = [ids](const TransformerLM& model, Args) { return model(ids); };
+  const TransformerConfig config = {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 2};
+  TransformerConfig tied = config;
+  tied.tied_head = true;
+  tied.positions = Positions::sinusoidal;
+  return {{"TransformerLM", "learned positions", {}, builder<TransformerLM>(call, config)},
+          {"TransformerLM", "tied head, sinusoidal positions", {}, builder<TransformerLM>(call, tied)}};
+}
+
+}  // namespace
+
+std::vector<LayerCase> layer_grad_cases() {
+  std::vector<LayerCase> all;
+  for (const auto& table : {simple_layers, attention_layers, models})
+    for (LayerCase& entry : table()) all.push_back(std::move(entry));
+  return all;
+}
+
+#ifdef XTAPE_DOUBLE
+TEST_CASE("gradients of every layer agree with central differences") {
+  double worst = 0;
+  for (const LayerCase& entry : layer_grad_cases()) {
+    const GradCheckResult result = layer_gradcheck(entry);
+    INFO(entry.layer, " / ", entry.title, " / ", result.where);
+    CHECK(result.worst < 1e-7);
+    worst = std::max(worst, result.worst);
+  }
+  std::printf("gradient checks of layers: worst error %.2e\n", worst);
+}
+#endif
+
+}  // namespace xtape::test

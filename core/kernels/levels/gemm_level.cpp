@@ -180,16 +180,18 @@ PanelA panel_of(Factor a, Rows rows, index_t k, real* scratch) {
   if (!a.transposed) return {a.data + rows.begin * a.stride, a.stride, 1};
   const real* from = a.data + rows.begin;
   // Whole vectors are copied, each overwriting what the one before copied too much, while that stays inside A.
-  const index_t short_of_end = (kWidth - rows.count + a.stride - 1) / a.stride;
+  const index_t copied = (rows.count + kWidth - 1) / kWidth * kWidth;
+  const index_t short_of_end = (copied - rows.count + a.stride - 1) / a.stride;
   index_t p = 0;
-  for (; p + short_of_end < k; ++p) store(scratch + p * rows.count, load(from + p * a.stride));
+  for (; p + short_of_end < k; ++p)
+    for (index_t i = 0; i < copied; i += kWidth) store(scratch + p * rows.count + i, load(from + p * a.stride + i));
   for (; p < k; ++p)
     for (index_t i = 0; i < rows.count; ++i) scratch[p * rows.count + i] = from[p * a.stride + i];
   return {scratch, 1, rows.count};
 }
 
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k +
-/// kGemmSlack elements. A panel of B stays in the first cache while all of A passes.
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k + kGemmSlack
+/// elements. A panel of B stays in the first cache while all of A passes.
 void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
            real* scratch) {
   const index_t panels = (m + kTileRows - 1) / kTileRows;

@@ -1,0 +1,39 @@
+// Matrix products of every small size, as they are and transposed: each row count of a tile, each rest of a vector.
+#include "../evaluate.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+/// a b, or with the operands transposed, by a plain loop in double.
+Array by_loops(const Array& a, const Array& b, std::size_t m, std::size_t n, std::size_t k, MatmulOptions o) {
+  Array out(Shape{m, n});
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t p = 0; p < k; ++p)
+        sum += static_cast<double>(o.transpose_a ? a(p, i) : a(i, p)) *
+               static_cast<double>(o.transpose_b ? b(j, p) : b(p, j));
+      out(i, j) = static_cast<real>(sum);
+    }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("products of every small size agree with a plain loop, transposed or not") {
+  for (std::size_t m = 1; m <= 27; ++m)
+    for (std::size_t n : {1, 2, 3, 5, 8, 17, 33})
+      for (std::size_t k : {1, 2, 3, 7, 20})
+        for (bool ta : {false, true})
+          for (bool tb : {false, true}) {
+            const MatmulOptions o{.transpose_a = ta, .transpose_b = tb};
+            const Array a = sample(ta ? Shape{k, m} : Shape{m, k}, m), b = sample(tb ? Shape{n, k} : Shape{k, n}, n);
+            const Array got = matmul(Tensor(a), Tensor(b), o).value();
+            const std::string text =
+                difference(got, by_loops(a, b, m, n, k, o), {tolerance(1e-12, 1e-5), tolerance(1e-14, 1e-6)});
+            CHECK_MESSAGE(text.empty(), m, " x ", n, " x ", k, ta ? ", a transposed" : "", tb ? ", b transposed" : "",
+                          ": ", text);
+          }
+}

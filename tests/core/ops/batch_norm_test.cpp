@@ -10,7 +10,7 @@ using namespace xtape::test;
 
 namespace {
 
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 
 Array column(std::initializer_list<double> values) { return array({values.size(), 1}, values); }
 
@@ -111,7 +111,7 @@ TEST_CASE("batch norm keeps its digits under a large mean") {
 }
 
 TEST_CASE("a constant channel is normalised to its bias, with finite gradients") {
-  const auto f = [](Args a) { return batch_norm(a[0], a[1], a[2]).y; };
+  const auto f = [](Inputs a) { return batch_norm(a[0], a[1], a[2]).y; };
   const Evaluated e = evaluate(f, {column({7, 7}), row({1}), row({0.5})}, column({1, 3}));
   check_equal(e.value, column({0.5, 0.5}));
   check_near(e.grads[0], column({-1 / std::sqrt(1e-5), 1 / std::sqrt(1e-5)}), {tolerance(1e-9, 1e-5), 0});
@@ -124,7 +124,7 @@ TEST_CASE("batch norm in evaluation is an affine map, also for one row and for n
   const Tensor gain = row({2, 3}), bias = row({0.5, 0});
   check_near(batch_norm_eval(array({1, 2}, {3, 0}), mean, variance, gain, bias, 0).value(), array({1, 2}, {2.5, 12}));
   CHECK(same_shape(batch_norm_eval(Array(Shape{0, 2}), mean, variance).shape(), Shape{0, 2}));  // O-40
-  const auto f = [&](Args a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2], 0); };
+  const auto f = [&](Inputs a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2], 0); };
   const Evaluated e = evaluate(f, {Array(Shape{0, 2}), gain.value(), bias.value()});
   check_equal(e.grads[1], row({0, 0}));
   check_equal(e.grads[2], row({0, 0}));

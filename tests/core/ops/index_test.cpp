@@ -7,7 +7,7 @@ using namespace xtape;
 using namespace xtape::test;
 
 namespace {
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 }
 
 TEST_CASE("gather picks along an axis") {
@@ -43,7 +43,7 @@ TEST_CASE("gather agrees with a plain loop along every axis of a cube") {
 
 TEST_CASE("an index that repeats collects every gradient") {  // O-23
   const IndexArray index = indices({4, 3}, {0, 0, 0, 1, 1, 0, 1, 2, 0, 2, 1, 0});
-  const auto f = [&](Args x) { return gather(x[0], 0, index); };
+  const auto f = [&](Inputs x) { return gather(x[0], 0, index); };
   check_equal(evaluate(f, {sample({5, 3}, 1)}).grads[0], array({5, 3}, {1, 1, 4, 2, 2, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
 }
 
@@ -57,8 +57,8 @@ TEST_CASE("gathering rows agrees with a one-hot product for many ids") {  // O-2
     one_hot(i, static_cast<std::size_t>(id)) = 1;
     for (std::size_t j = 0; j < 3; ++j) rows(i, j) = id;
   }
-  const Evaluated picked = evaluate([&](Args x) { return gather(x[0], 0, rows); }, {weight}, seed);
-  const Evaluated product = evaluate([&](Args x) { return matmul(Tensor(one_hot), x[0]); }, {weight}, seed);
+  const Evaluated picked = evaluate([&](Inputs x) { return gather(x[0], 0, rows); }, {weight}, seed);
+  const Evaluated product = evaluate([&](Inputs x) { return matmul(Tensor(one_hot), x[0]); }, {weight}, seed);
   check_near(picked.value, product.value);
   check_near(picked.grads[0], product.grads[0], {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)});
 }
@@ -68,7 +68,7 @@ TEST_CASE("scatter_add adds at repeated places and keeps its operands as they we
   const IndexArray index = indices({2, 2}, {0, 0, 2, 1});
   check_equal(scatter_add(x, 1, index, source).value(), array({2, 3}, {31, 2, 3, 4, 45, 36}));
   check_equal(x.value(), array({2, 3}, {1, 2, 3, 4, 5, 6}));
-  const auto f = [&](Args a) { return scatter_add(a[0], 1, index, a[1]); };
+  const auto f = [&](Inputs a) { return scatter_add(a[0], 1, index, a[1]); };
   const Array seed = array({2, 3}, {1, 2, 3, 4, 5, 6});
   const Evaluated e = evaluate(f, {x.value(), source.value()}, seed);
   check_equal(e.grads[0], seed);

@@ -9,7 +9,7 @@ using namespace xtape::test;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 
 const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // of the logits 1, 2, 3
 
@@ -19,7 +19,7 @@ TEST_CASE("label smoothing spreads a part of each target over all classes") {
   const Array logits = array({2, 3}, {1, 2, 3, 0, 1, -1});
   const IndexArray targets = indices({2}, {2, kIgnore});
   for (double smoothing : {0.0, 0.1, 0.3, 1.0}) {
-    const auto f = [&](Args x) { return cross_entropy(x[0], targets, {.label_smoothing = smoothing}); };
+    const auto f = [&](Inputs x) { return cross_entropy(x[0], targets, {.label_smoothing = smoothing}); };
     const Evaluated e = evaluate(f, {logits});
     check_near(e.value, array({}, {(1 - smoothing) * (kLse - 3) + smoothing * (kLse - 2)}));
     Array want(Shape{2, 3});
@@ -39,8 +39,8 @@ TEST_CASE("soft targets equal to one-hot rows give what indices give") {
   for (std::size_t r = 0; r < 4; ++r) soft(r, static_cast<std::size_t>(targets(r))) = 1;
   for (Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none, Reduction::batchmean}) {
     const CrossEntropyOptions options{.reduction = reduction, .label_smoothing = 0.2};
-    const Evaluated hard = evaluate([&](Args x) { return cross_entropy(x[0], targets, options); }, {logits});
-    const Evaluated same = evaluate([&](Args x) { return cross_entropy(x[0], Tensor(soft), options); }, {logits});
+    const Evaluated hard = evaluate([&](Inputs x) { return cross_entropy(x[0], targets, options); }, {logits});
+    const Evaluated same = evaluate([&](Inputs x) { return cross_entropy(x[0], Tensor(soft), options); }, {logits});
     check_near(same.value, hard.value);
     check_near(same.grads[0], hard.grads[0], {tolerance(1e-9, 1e-5), tolerance(1e-12, 3e-7)});
   }
@@ -48,7 +48,7 @@ TEST_CASE("soft targets equal to one-hot rows give what indices give") {
 
 TEST_CASE("soft targets need not be normalised and carry a gradient") {
   const Array logits = array({2, 3}, {1, 2, 3, 0, 1, -1}), targets = array({2, 3}, {0.2, 0.3, 0.5, 0, 0.5, 0.6});
-  const auto f = [](Args x) { return cross_entropy(x[0], x[1], {.label_smoothing = 0.1}); };
+  const auto f = [](Inputs x) { return cross_entropy(x[0], x[1], {.label_smoothing = 0.1}); };
   const Evaluated e = evaluate(f, {logits, targets});
   const double second = std::log(1 + std::exp(1.0) + std::exp(-1.0));
   check_near(e.value, array({}, {1.3809484}), {1e-6, 0});
@@ -58,7 +58,7 @@ TEST_CASE("soft targets need not be normalised and carry a gradient") {
 }
 
 TEST_CASE("a class of probability 0 may have a logit of minus infinity") {
-  const auto f = [](Args x) { return cross_entropy(x[0], x[1]); };
+  const auto f = [](Inputs x) { return cross_entropy(x[0], x[1]); };
   const Evaluated e = evaluate(f, {row({-kInf, 0, 0}), row({0, 0.5, 0.5})});
   check_near(e.value, array({}, {std::log(2.0)}));
   check_near(e.grads[0], row({0, 0, 0}), {0, tolerance(1e-12, 1e-7)});
@@ -85,7 +85,7 @@ TEST_CASE("mse, l1 and huber losses") {
   check_near(l1_loss(a, b, Reduction::none).value(), row({0.5, 2, 1.5, 0}));
   check_near(huber_loss(a, b, {.delta = real(1.5), .reduction = Reduction::none}).value(),
              row({0.125, 1.875, 1.125, 0}));
-  const auto f = [](Args x) { return huber_loss(x[0], x[1], {.delta = real(1.5), .reduction = Reduction::sum}); };
+  const auto f = [](Inputs x) { return huber_loss(x[0], x[1], {.delta = real(1.5), .reduction = Reduction::sum}); };
   const Evaluated e = evaluate(f, {a.value(), b.value()});
   check_near(e.grads[0], row({0.5, -1.5, -1.5, 0}));
   check_near(e.grads[1], row({-0.5, 1.5, 1.5, 0}));
@@ -103,7 +103,7 @@ TEST_CASE("reductions: mean over all elements, batch mean over the first axis, 0
 
 TEST_CASE("binary cross-entropy from logits, plain and weighted") {
   const Array x = row({1, -2, 0.5, 3}), t = row({0, 1, 0.3, 0.9});
-  const auto plain = [](Args a) {
+  const auto plain = [](Inputs a) {
     return binary_cross_entropy_with_logits(a[0], a[1], {.reduction = Reduction::none});
   };
   const Evaluated e = evaluate(plain, {x, t});
@@ -111,7 +111,7 @@ TEST_CASE("binary cross-entropy from logits, plain and weighted") {
   check_near(e.grads[0], row({0.7310585786, -0.8807970780, 0.3224593312, 0.0525741268}), {tolerance(1e-9, 1e-5), 0});
   check_near(e.grads[1], row({-1, 2, -0.5, -3}));
   const Tensor weight = row({1, 2, 3, 4}), positive = Tensor::scalar(2);
-  const auto weighted = [&](Args a) {
+  const auto weighted = [&](Inputs a) {
     return binary_cross_entropy_with_logits(a[0], a[1],
                                             {.weight = weight, .pos_weight = positive, .reduction = Reduction::none});
   };
@@ -125,7 +125,7 @@ TEST_CASE("binary cross-entropy from logits, plain and weighted") {
 }
 
 TEST_CASE("binary cross-entropy neither overflows nor cancels") {
-  const auto f = [](Args a) { return binary_cross_entropy_with_logits(a[0], a[1], {.reduction = Reduction::none}); };
+  const auto f = [](Inputs a) { return binary_cross_entropy_with_logits(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({1000, -1000, 50, kInf, -kInf, 1000}), row({1, 0, 1, 1, 0, 0})});
   check_near(e.value, row({0, 0, std::exp(-50.0), 0, 0, 1000}), {tolerance(1e-12, 1e-6), 0});
   check_near(e.grads[0], row({0, 0, -std::exp(-50.0), 0, 0, 1}), {tolerance(1e-12, 1e-6), 0});
@@ -145,12 +145,12 @@ TEST_CASE("Kullback-Leibler divergence of probabilities and of logs") {
 }
 
 TEST_CASE("where the target of the divergence is 0 nothing is lost, be the input minus infinity") {
-  const auto f = [](Args a) { return kl_div(a[0], a[1], {.reduction = Reduction::none}); };
+  const auto f = [](Inputs a) { return kl_div(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({-kInf, -1}), row({0, 0})});
   check_equal(e.value, row({0, 0}));
   check_equal(e.grads[0], row({0, 0}));
   check_equal(e.grads[1], row({0, 0}));
-  const auto logs = [](Args a) { return kl_div(a[0], a[1], {.log_target = true, .reduction = Reduction::none}); };
+  const auto logs = [](Inputs a) { return kl_div(a[0], a[1], {.log_target = true, .reduction = Reduction::none}); };
   const Evaluated l = evaluate(logs, {row({-kInf, -1}), row({-kInf, -kInf})});
   check_equal(l.value, row({0, 0}));
   check_equal(l.grads[0], row({0, 0}));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 
 void check_positions(const IndexArray& got, const Shape& shape, std::initializer_list<index_t> want) {
   CHECK(same_shape(got.shape(), shape));
@@ -63,7 +63,7 @@ TEST_CASE("max of infinities is infinite, and a NaN anywhere is kept") {  // O-0
 }
 
 TEST_CASE("tied elements share the gradient of max and min, which sums to the upstream") {  // O-15
-  const auto largest = [](Args x) { return max(x[0], {-1}); };
+  const auto largest = [](Inputs x) { return max(x[0], {-1}); };
   check_equal(evaluate(largest, {row({0.6, 0.6, 0.3})}).grads[0], row({0.5, 0.5, 0}));
   const Array x = array({2, 4}, {2, 2, 2, 2, 1, 5, 5, 0});
   check_equal(evaluate(largest, {x}, row({1, 10})).grads[0], array({2, 4}, {0.25, 0.25, 0.25, 0.25, 0, 5, 5, 0}));
@@ -76,12 +76,12 @@ TEST_CASE("tied elements share the gradient of max and min, which sums to the up
     total += static_cast<double>(share);
   }
   check_near(total, 1, {1e-6, 0});
-  const auto smallest = [](Args a) { return min(a[0]); };
+  const auto smallest = [](Inputs a) { return min(a[0]); };
   check_equal(evaluate(smallest, {row({4, 1, 1, 1, 1})}).grads[0], row({0, 0.25, 0.25, 0.25, 0.25}));
 }
 
 TEST_CASE("the maximum inside softmax leaks no gradient at ties") {  // O-15
-  const auto f = [](Args x) { return softmax(x[0]); };
+  const auto f = [](Inputs x) { return softmax(x[0]); };
   const Evaluated e = evaluate(f, {row({1, 1, 0})}, row({1, 0, 0}));
   const double p = static_cast<double>(e.value.data()[0]), r = static_cast<double>(e.value.data()[2]);
   check_near(e.grads[0], row({p * (1 - p), -p * p, -p * r}));
@@ -135,13 +135,13 @@ TEST_CASE("variance of too few elements is refused") {
 }
 
 TEST_CASE("a deviation of zero has zero gradient") {
-  const Evaluated e = evaluate([](Args x) { return stddev(x[0], {1}); }, {array({2, 2}, {3, 3, 1, 3})});
+  const Evaluated e = evaluate([](Inputs x) { return stddev(x[0], {1}); }, {array({2, 2}, {3, 3, 1, 3})});
   check_near(e.value, row({0, std::sqrt(2.0)}));
   check_near(e.grads[0], array({2, 2}, {0, 0, -std::sqrt(0.5), std::sqrt(0.5)}));
 }
 
 TEST_CASE("norm of a zero row is 0 with gradient 0") {  // O-13
-  const Evaluated e = evaluate([](Args x) { return norm(x[0], {1}); }, {array({2, 3}, {0, 0, 0, 1, 2, 2})});
+  const Evaluated e = evaluate([](Inputs x) { return norm(x[0], {1}); }, {array({2, 3}, {0, 0, 0, 1, 2, 2})});
   check_equal(e.value, row({0, 3}));
   check_near(e.grads[0], array({2, 3}, {0, 0, 0, 1.0 / 3, 2.0 / 3, 2.0 / 3}), {tolerance(1e-15, 1e-7), 0});
 }
@@ -149,7 +149,7 @@ TEST_CASE("norm of a zero row is 0 with gradient 0") {  // O-13
 TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients for tiny rows") {
   const double big = kDouble ? 1e150 : 1e30, tiny = kDouble ? 1e-150 : 1e-40;
   check_near(norm(row({3 * big, 4 * big})).value(), array({}, {5 * big}));
-  const Evaluated e = evaluate([](Args x) { return norm(x[0]); }, {row({3 * tiny, 4 * tiny})});
+  const Evaluated e = evaluate([](Inputs x) { return norm(x[0]); }, {row({3 * tiny, 4 * tiny})});
   check_near(e.grads[0], row({0.6, 0.8}), {1e-4, 0});
   check_equal(norm(Tensor::zeros({0})).value(), array({}, {0}));
   check_near(norm(counting({2, 2, 2}), {0, 2}, true).value(), array({1, 2, 1}, {std::sqrt(42.0), std::sqrt(98.0)}));
@@ -157,7 +157,7 @@ TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients f
 }
 
 TEST_CASE("log-sum-exp of infinities has no NaN") {  // O-02
-  const auto f = [](Args x) { return logsumexp(x[0]); };
+  const auto f = [](Inputs x) { return logsumexp(x[0]); };
   const Evaluated one = evaluate(f, {row({-kInf, 1})});
   check_near(one.value, array({}, {1}));
   check_near(one.grads[0], row({0, 1}));
@@ -188,7 +188,7 @@ TEST_CASE("cumsum adds up along an axis in double") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6});
   check_equal(cumsum(x, 1).value(), array({2, 3}, {1, 3, 6, 4, 9, 15}));
   check_equal(cumsum(x, -2).value(), array({2, 3}, {1, 2, 3, 5, 7, 9}));
-  const auto f = [](Args a) { return cumsum(a[0], 0); };
+  const auto f = [](Inputs a) { return cumsum(a[0], 0); };
   check_equal(evaluate(f, {row({1, 2, 3})}, row({1, 10, 100})).grads[0], row({111, 110, 100}));
   CHECK(same_shape(cumsum(Tensor::zeros({2, 0}), 1).shape(), Shape{2, 0}));
   check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] axis 2 does not exist");

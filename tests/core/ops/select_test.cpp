@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 
 void check_mask(const Mask& got, const Shape& shape, std::initializer_list<bool> want) {
   CHECK(same_shape(got.shape(), shape));
@@ -32,7 +32,7 @@ TEST_CASE("where takes the first operand where the mask is true") {
 
 TEST_CASE("where selects and does not multiply: the other operand may be infinite or NaN") {  // O-14
   const Mask choice = mask({2}, {true, false});
-  const auto f = [&](Args x) { return where(choice, x[0], x[1]); };
+  const auto f = [&](Inputs x) { return where(choice, x[0], x[1]); };
   const Evaluated e = evaluate(f, {row({1, kInf}), row({kNaN, 2})});
   check_equal(e.value, row({1, 2}));
   check_equal(e.grads[0], row({1, 0}));
@@ -41,14 +41,14 @@ TEST_CASE("where selects and does not multiply: the other operand may be infinit
 
 TEST_CASE("masked_fill drops whatever flows into a filled place") {  // O-14
   const Mask filled = mask({2}, {false, true});
-  const auto f = [&](Args x) { return masked_fill(x[0], filled, -kInfinity); };
+  const auto f = [&](Inputs x) { return masked_fill(x[0], filled, -kInfinity); };
   const Evaluated e = evaluate(f, {row({1, 2})}, row({1, kNaN}));
   check_equal(e.value, row({1, -kInf}));
   check_equal(e.grads[0], row({1, 0}));
 }
 
 TEST_CASE("the unselected branch of where may overflow") {  // O-14
-  const auto f = [](Args x) {
+  const auto f = [](Inputs x) {
     const Tensor low = exp(clamp(x[0], -kInfinity, 0));
     return where(le(x[0], 0), low, x[0] + real(1));
   };
@@ -60,7 +60,7 @@ TEST_CASE("the unselected branch of where may overflow") {  // O-14
 TEST_CASE("a division made safe by where has no NaN in its gradient") {  // O-14
   const Tensor d = row({0, 1});
   const Mask zero = eq(d, 0);
-  const auto f = [&](Args x) {
+  const auto f = [&](Inputs x) {
     const Tensor one = Tensor::scalar(1), none = Tensor::scalar(0);
     return where(zero, none, x[0] / where(zero, one, d));
   };
@@ -83,7 +83,7 @@ TEST_CASE("clamp keeps what lies within, NaN stays NaN") {
   check_equal(clamp(x, -1, 2).value(), row({-1, -1, 0.5, 2, 2, kNaN, 2}));
   check_equal(clamp(x, 0).value(), row({0, 0, 0.5, 2, 7, kNaN, kInf}));
   check_equal(clamp(x, -kInfinity, 0).value(), row({-5, -1, 0, 0, 0, kNaN, 0}));
-  const Evaluated e = evaluate([](Args a) { return clamp(a[0], 0, 1); }, {row({-1, 0.5, 3})}, row({kNaN, 2, kInf}));
+  const Evaluated e = evaluate([](Inputs a) { return clamp(a[0], 0, 1); }, {row({-1, 0.5, 3})}, row({kNaN, 2, kInf}));
   check_equal(e.grads[0], row({0, 2, 0}));
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("maximum and minimum of two tensors broadcast and keep NaN") {
 
 TEST_CASE("the loser of maximum gets no gradient, whatever flows in") {
   const Evaluated e =
-      evaluate([](Args x) { return maximum(x[0], x[1]); }, {row({1, 5}), row({3, 2})}, row({kInf, kNaN}));
+      evaluate([](Inputs x) { return maximum(x[0], x[1]); }, {row({1, 5}), row({3, 2})}, row({kInf, kNaN}));
   check_equal(e.grads[0], row({0, kNaN}));
   check_equal(e.grads[1], row({kInf, 0}));
 }

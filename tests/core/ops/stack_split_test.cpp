@@ -6,7 +6,7 @@ using namespace xtape::test;
 
 namespace {
 
-using Args = std::span<const Tensor>;
+using Inputs = std::span<const Tensor>;
 
 Tensor counting(const Shape& shape) {
   Array x(shape);
@@ -27,7 +27,7 @@ TEST_CASE("stack makes a new axis at any place") {
 }
 
 TEST_CASE("a tensor stacked twice gets both gradients") {
-  const auto f = [](Args x) { return stack({x[0], x[0]}, 1); };
+  const auto f = [](Inputs x) { return stack({x[0], x[0]}, 1); };
   check_equal(evaluate(f, {row({1, 2})}, array({2, 2}, {1, 10, 100, 1000})).grads[0], row({11, 1100}));
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("split by sizes, and the gradient of parts that are used or not") {
   check_equal(parts[0].value(), row({0}));
   CHECK(parts[1].size() == 0);
   check_equal(parts[2].value(), row({1, 2, 3}));
-  const auto f = [](Args a) {
+  const auto f = [](Inputs a) {
     const std::vector<Tensor> p = split_with_sizes(a[0], {1, 2, 1}, -1);
     return p[0] * p[2];
   };
@@ -88,7 +88,7 @@ TEST_CASE("squeeze and unsqueeze drop and add axes of extent 1") {
 }
 
 TEST_CASE("broadcast_to repeats, and its gradient sums up what was repeated") {
-  const auto f = [](Args x) { return broadcast_to(x[0], {2, 2, 3}); };
+  const auto f = [](Inputs x) { return broadcast_to(x[0], {2, 2, 3}); };
   const Evaluated e = evaluate(f, {array({2, 1}, {1, 2})}, counting({2, 2, 3}).value());
   check_equal(e.value, array({2, 2, 3}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}));
   check_equal(e.grads[0], array({2, 1}, {24, 42}));
@@ -111,7 +111,7 @@ TEST_CASE("flip reverses axes and undoes itself") {
   check_equal(flip(x).value(), array({2, 3}, {5, 4, 3, 2, 1, 0}));
   const Tensor cube = sample({3, 4, 5}, 1);
   check_equal(flip(flip(cube, {0, 2}), {2, 0}).value(), cube.value());
-  const auto f = [](Args a) { return flip(a[0], {1}); };
+  const auto f = [](Inputs a) { return flip(a[0], {1}); };
   check_equal(evaluate(f, {x.value()}, x.value()).grads[0], array({2, 3}, {2, 1, 0, 5, 4, 3}));
   CHECK(same_shape(flip(Tensor::zeros({2, 0})).shape(), Shape{2, 0}));
   check_throws<ShapeError>([&] { flip(x, {2}); }, "[flip] axis 2 does not exist");

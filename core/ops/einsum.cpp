@@ -141,7 +141,7 @@ GradCases einsum_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
   const auto product = [&](const char* equation, Shape a, Shape b) {
-    cases.push_back({"einsum", equation, {sample(a, 131), sample(b, 132)}, [equation](Args x) {
+    cases.push_back({"matmul", std::string("einsum ") + equation, {sample(a, 131), sample(b, 132)}, [equation](Args x) {
                        return einsum(equation, x[0], x[1]);
                      }});
   };

@@ -25,8 +25,8 @@ Tensor extreme(const char* op, bool largest, const Tensor& x, const Axes& axes, 
   });
 }
 
-IndexArray position(const char* op, bool largest, const Tensor& x, index_t axis, bool keep_dims) {
-  const Rows r = nonempty_rows(op, x.detach(), {axis}, keep_dims);
+IndexArray position(const char* caller, bool largest, const Tensor& x, index_t axis, bool keep_dims) {
+  const Rows r = nonempty_rows(caller, x.detach(), {axis}, keep_dims);
   Array values(r.shape);
   kernels::extremes(r.x.data(), largest, values.data(), r.rows, r.width);
   IndexArray positions(r.shape);

@@ -164,8 +164,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 namespace {
-void check_vectors(const char* op, const Tensor& a, const Tensor& b) {
-  if (a.rank() != 1 || b.rank() != 1) fail_shapes<Shape>(op, "the operands must be vectors", {a.shape(), b.shape()});
+void check_vectors(const char* caller, const Tensor& a, const Tensor& b) {
+  if (a.rank() != 1 || b.rank() != 1)
+    fail_shapes<Shape>(caller, "the operands must be vectors", {a.shape(), b.shape()});
 }
 }  // namespace
 
@@ -203,8 +204,8 @@ GradCases linear_algebra_grad_cases() {
   cases.push_back({"linear", "with bias", {x, w, b}, [](Args a) { return linear(a[0], a[1], a[2]); }});
   cases.push_back({"linear", "without bias", {x, w}, [](Args a) { return linear(a[0], a[1]); }});
   const Array u = sample({3}, 26), v = sample({3}, 27), longer = sample({4}, 28);
-  cases.push_back({"dot", "", {u, v}, [](Args a) { return dot(a[0], a[1]); }});
-  cases.push_back({"outer", "", {u, longer}, [](Args a) { return outer(a[0], a[1]); }});
+  cases.push_back({"matmul", "dot", {u, v}, [](Args a) { return dot(a[0], a[1]); }});
+  cases.push_back({"matmul", "outer", {u, longer}, [](Args a) { return outer(a[0], a[1]); }});
   return cases;
 }
 

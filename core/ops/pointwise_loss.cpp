@@ -63,7 +63,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, BinaryCrossEntropyOptions options) {
-  const char* const op = "binary_cross_entropy_with_logits";
+  constexpr const char* op = "binary_cross_entropy_with_logits";
   if (!options.weight.defined() && !options.pos_weight.defined())
     return pointwise(op, Loss::binary_cross_entropy, logits, target, options.reduction);
   check_shapes(op, logits, target);
@@ -107,11 +107,15 @@ GradCases pointwise_loss_grad_cases() {
   all("kl_div", [](const Tensor& a, const Tensor& b, Reduction r) { return kl_div(a, b, {.reduction = r}); });
   all("kl_div_log",
       [](const Tensor& a, const Tensor& b, Reduction r) { return kl_div(a, b, {.log_target = true, .reduction = r}); });
-  for (Reduction r : {Reduction::mean, Reduction::none})
+  for (Reduction r : {Reduction::mean, Reduction::none}) {
     cases.push_back({"binary_cross_entropy_with_logits", "weighted", {x, t, w}, [r](Args a) {
+                       return binary_cross_entropy_with_logits(a[0], a[1], {.weight = a[2], .reduction = r});
+                     }});
+    cases.push_back({"softplus", "binary cross-entropy with both weights", {x, t, w}, [r](Args a) {
                        return binary_cross_entropy_with_logits(a[0], a[1],
                                                                {.weight = a[2], .pos_weight = a[2], .reduction = r});
                      }});
+  }
   return cases;
 }
 

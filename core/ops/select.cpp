@@ -90,9 +90,9 @@ Tensor extreme_of_two(const char* op, Binary f, const Tensor& a, const Tensor& b
                       });
 }
 
-Mask compared(const char* op, Compare f, const Tensor& a, const Tensor& b) {
-  const Shape shape = broadcast_shape(op, a.shape(), b.shape());
-  const Pairing p = pairing(op, shape, a.shape(), b.shape());
+Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
+  const Shape shape = broadcast_shape(caller, a.shape(), b.shape());
+  const Pairing p = pairing(caller, shape, a.shape(), b.shape());
   Mask mask(shape);
   const auto count = static_cast<index_t>(mask.size());
   if (p.in_one_run) kernels::compare(f, a.data(), p.step_a, b.data(), p.step_b, mask.data(), count);

@@ -52,10 +52,10 @@ Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
 namespace {
 
 /// `shape` with a further axis of the given extent at a position from -rank-1 to rank.
-Shape with_axis(const char* op, const Shape& shape, index_t axis, std::size_t extent) {
+Shape with_axis(const char* caller, const Shape& shape, index_t axis, std::size_t extent) {
   const auto rank = static_cast<index_t>(shape.size());
   if (axis < -rank - 1 || axis > rank)
-    fail_shapes<Shape>(op, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
+    fail_shapes<Shape>(caller, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
   const auto at = axis < 0 ? axis + rank + 1 : axis;
   Shape out(shape.begin(), shape.begin() + at);
   out.push_back(extent);
@@ -314,15 +314,15 @@ GradCases shape_grad_cases() {
        [](Args x) {
          return stack({x[0], x[1]}, -1);
        }},
-      {"split", "a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
-      {"split",
-       "all parts",
+      {"slice", "split, a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
+      {"slice",
+       "split, all parts",
        {cube},
        [](Args x) {
          return concat(split_with_sizes(x[0], {1, 3}, 2), 2);
        }},
-      {"squeeze", "", {column}, [](Args x) { return squeeze(x[0]); }},
-      {"unsqueeze", "", {flat}, [](Args x) { return unsqueeze(x[0], 1); }},
+      {"reshape", "squeeze", {column}, [](Args x) { return squeeze(x[0]); }},
+      {"reshape", "unsqueeze", {flat}, [](Args x) { return unsqueeze(x[0], 1); }},
       {"broadcast_to",
        "a column",
        {column},

@@ -6,29 +6,20 @@ source scripts/lib/packages.sh
 
 usage() {
   cat <<'END'
-usage: scripts/demo.sh [--steps N] [OPTION...]
-Trains a character transformer on the King James Bible for about three minutes, after installing missing Debian
-packages (as root or with sudo) and building; leaves a run directory runs/demo-TIME.
-  --steps N   training steps, 3000 if not given
-  OPTION      handed to the example; build/release/examples/char_transformer --help lists them
+usage: scripts/demo.sh [OPTION...]
+Installs missing Debian packages (as root or with sudo), builds, and trains a character transformer on the King James
+Bible for about three minutes. The run is left in runs/demo-TIME.
+  OPTION   handed to the example, for example --steps 500, --seed 1, --out DIRECTORY;
+           build/release/examples/char_transformer --help lists them all
 END
 }
 
-steps=3000
-options=()
-while (($#)); do
-  case "$1" in
-    -h | --help) usage && exit ;;
-    --steps) steps=${2-} && shift $(($# > 1)) ;;
-    *) options+=("$1") ;;
-  esac
-  shift
-done
-
+if [[ ${1-} == -h || ${1-} == --help ]]; then
+  usage
+  exit
+fi
 ensure_packages "${build_packages[@]}" "${kjv_packages[@]}"
 cmake --preset release
 cmake --build --preset release -j "$(nproc)" --target char_transformer
 scripts/get_data.sh kjv
-out=runs/demo-$(date -u +%Y%m%d-%H%M%S)
-build/release/examples/char_transformer --text datasets/kjv.txt --out "$out" --steps "$steps" "${options[@]}"
-echo "The run is in $out"
+exec build/release/examples/char_transformer --text datasets/kjv.txt --out "runs/demo-$(date -u +%Y%m%d-%H%M%S)" "$@"

@@ -120,6 +120,32 @@ check "test.sh, unknown preset: it is named" says "there is no preset 'fast'"
 run "$root/scripts/test.sh" --preset
 check "test.sh, preset without a name: exit 2" [ $status = 2 ]
 
+new_system
+stand_in id <<<'echo 1000'
+stand_in apt-get <<<''
+stand_in dpkg-query <<<''
+for script in test demo; do
+  run "$work/tree/scripts/$script.sh"
+  check "$script.sh without sudo: exit 2" [ $status = 2 ]
+  check "$script.sh without sudo: one line" one_line
+  check "$script.sh without sudo: the line to run" says "sudo apt-get update && sudo apt-get install -y --no-install"
+done
+
+# With everything there, the demo hands its options on to the example, after its own.
+verses 31102
+stand_in dpkg-query <<<'echo installed'
+stand_in cmake <<<'echo "cmake $*"'
+stand_in nproc <<<'echo 2'
+stand_in date <<<'echo TIME'
+mkdir -p "$work/tree/build/release/examples"
+stand_in example <<<'echo "example $*"'
+mv "$work/bin/example" "$work/tree/build/release/examples/char_transformer"
+run "$work/tree/scripts/demo.sh" --steps 5
+check "demo.sh: exit 0" [ $status = 0 ]
+check "demo.sh: builds the example only" says "cmake --build --preset release -j 2 --target char_transformer"
+check "demo.sh: gets the text" [ -f "$work/tree/datasets/kjv.txt" ]
+check "demo.sh: trains" says "example --text datasets/kjv.txt --out runs/demo-TIME --steps 5"
+
 if ((failures)); then
   echo "$failures checks failed"
   exit 1

@@ -26,34 +26,70 @@ GoldenTable arithmetic() {
       {"affine/scale and shift", [](Golden& g) { return affine(g.in("x"), real(-0.375), real(1.25)); }},
       {"affine/shift", [](Golden& g) { return g.in("x") + real(2); }},
       {"div/number over tensor", [](Golden& g) { return real(2) / g.in("x"); }},
+      {"minimum/ties", [](Golden& g) { return minimum(g.in("a"), g.in("b")); }},
+      {"maximum/ties", [](Golden& g) { return maximum(g.in("a"), g.in("b")); }},
   };
   add_binary(table, "add", add);
   add_binary(table, "sub", sub);
   add_binary(table, "mul", mul);
   add_binary(table, "div", div);
   add_binary(table, "pow", pow);
+  add_binary(table, "minimum", minimum);
+  add_binary(table, "maximum", maximum);
+  return table;
+}
+
+GoldenTable selection() {
+  const auto chosen = [](Golden& g) { return where(g.mask("c"), g.in("a"), g.in("b")); };
+  return {
+      {"clamp/both sides", [](Golden& g) { return clamp(g.in("x"), real(-0.5), real(0.75)); }},
+      {"clamp/below", [](Golden& g) { return clamp(g.in("x"), real(0.25)); }},
+      {"clamp/above", [](Golden& g) { return clamp(g.in("x"), -kInfinity, real(0.25)); }},
+      {"where/same shape", chosen},
+      {"where/broadcast", chosen},
+      {"masked_fill/same shape", [](Golden& g) { return masked_fill(g.in("x"), g.mask("mask"), real(-2.5)); }},
+      {"masked_fill/row", [](Golden& g) { return masked_fill(g.in("x"), g.mask("mask"), 0); }},
+  };
+}
+
+GoldenTable functions() {
+  GoldenTable table;
   add_unary(table, "exp", {"matrix", "wide"}, exp, kEachElement);
+  add_unary(table, "expm1", {"matrix", "small", "wide"}, expm1, kEachElement);
   add_unary(table, "log", {"matrix", "wide"}, log, kEachElement);
+  add_unary(table, "log1p", {"matrix", "small"}, log1p, kEachElement);
   add_unary(table, "sqrt", {"matrix", "wide"}, sqrt, kEachElement);
+  add_unary(table, "abs", {"matrix"}, abs);
+  add_unary(table, "sin", {"matrix", "wide"}, sin);
+  add_unary(table, "cos", {"matrix", "wide"}, cos);
   return table;
 }
 
 GoldenTable activations() {
-  GoldenTable table;
-  const auto both = {"matrix", "wide"};
-  add_unary(table, "tanh", {both.begin(), both.end()}, tanh);
-  add_unary(table, "sigmoid", {both.begin(), both.end()}, sigmoid);
-  add_unary(table, "relu", {both.begin(), both.end()}, relu, kEachElement);
-  for (const char* title : both) {
-    table.push_back({std::string("gelu/") + title, [](Golden& g) { return gelu(g.in("x")); }});
-    table.push_back({std::string("gelu_tanh/") + title, [](Golden& g) { return gelu(g.in("x"), Gelu::tanh); }});
-  }
+  GoldenTable table = {
+      {"elu/alpha", [](Golden& g) { return elu(g.in("x"), real(1.5)); }},
+      {"softplus/beta", [](Golden& g) { return softplus(g.in("x"), 2, 3); }},
+  };
+  const auto add = [&](const std::string& op, const std::function<Tensor(const Tensor&)>& function) {
+    for (const char* title : {"/matrix", "/wide"})
+      table.push_back({op + title, [function](Golden& g) { return function(g.in("x")); }});
+  };
+  add("tanh", tanh);
+  add("sigmoid", sigmoid);
+  add("relu", relu);
+  add("leaky_relu", [](const Tensor& x) { return leaky_relu(x, real(0.125)); });
+  add("elu", [](const Tensor& x) { return elu(x); });
+  add("silu", silu);
+  add("softplus", [](const Tensor& x) { return softplus(x); });
+  add("softsign", softsign);
+  add("gelu", [](const Tensor& x) { return gelu(x); });
+  add("gelu_tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); });
   return table;
 }
 
 }  // namespace
 
-GoldenTable elementwise_golden_cases() { return joined({arithmetic(), activations()}); }
+GoldenTable elementwise_golden_cases() { return joined({arithmetic(), selection(), functions(), activations()}); }
 
 TEST_CASE("elementwise ops agree with golden values") { check_golden(elementwise_golden_cases()); }
 

@@ -15,6 +15,30 @@ GoldenTable layer_norms() {
   };
 }
 
+GoldenTable rms_norms() {
+  return {
+      {"rms_norm/no affine", [](Golden& g) { return rms_norm(g.in("x")); }},
+      {"rms_norm/gain", [](Golden& g) { return rms_norm(g.in("x"), g.in("weight")); }},
+      {"rms_norm/wide", [](Golden& g) { return rms_norm(g.in("x"), g.in("weight")); }},
+      {"rms_norm/eps", [](Golden& g) { return rms_norm(g.in("x"), g.in("weight"), 0.125); }},
+  };
+}
+
+GoldenTable batch_norms() {
+  const auto training = [](Golden& g) { return batch_norm(g.in("x"), g.in("weight"), g.in("bias")).y; };
+  const auto evaluation = [](Golden& g) {
+    return batch_norm_eval(g.in("x"), g.fixed("mean").value(), g.fixed("variance").value(), g.in("weight"),
+                           g.in("bias"));
+  };
+  return {
+      {"batch_norm/rows", training},
+      {"batch_norm/sequences", training},
+      {"batch_norm/no affine", [](Golden& g) { return batch_norm(g.in("x")).y; }},
+      {"batch_norm_eval/rows", evaluation},
+      {"batch_norm_eval/sequences", evaluation},
+  };
+}
+
 GoldenTable dropouts() {
   const auto dropped = [](double p, const MaskKey& key) {
     return [p, key](Golden& g) { return dropout(g.in("x"), p, key); };
@@ -30,7 +54,7 @@ GoldenTable dropouts() {
 
 }  // namespace
 
-GoldenTable norm_golden_cases() { return joined({layer_norms(), dropouts()}); }
+GoldenTable norm_golden_cases() { return joined({layer_norms(), rms_norms(), batch_norms(), dropouts()}); }
 
 TEST_CASE("normalisation and dropout agree with golden values") { check_golden(norm_golden_cases()); }
 

@@ -32,9 +32,21 @@ void add_softmax(GoldenTable& table, const std::string& op, Tensor (*function)(c
 }  // namespace
 
 GoldenTable reduce_golden_cases() {
-  GoldenTable table;
+  GoldenTable table = {
+      {"var/biased", [](Golden& g) { return var(g.in("x"), {1}, false, 0); }},
+      {"stddev/biased", [](Golden& g) { return stddev(g.in("x"), {1}, false, 0); }},
+      {"logsumexp/large", [](Golden& g) { return logsumexp(g.in("x"), {1}); }},
+      {"cumsum/first axis", [](Golden& g) { return cumsum(g.in("x"), 0); }},
+      {"cumsum/last axis", [](Golden& g) { return cumsum(g.in("x"), -1); }},
+  };
   add_reduction(table, "sum", sum);
   add_reduction(table, "mean", mean);
+  add_reduction(table, "max", max);
+  add_reduction(table, "min", min);
+  add_reduction(table, "var", [](const Tensor& x, const Axes& axes, bool keep) { return var(x, axes, keep); });
+  add_reduction(table, "stddev", [](const Tensor& x, const Axes& axes, bool keep) { return stddev(x, axes, keep); });
+  add_reduction(table, "norm", norm);
+  add_reduction(table, "logsumexp", logsumexp);
   add_softmax(table, "softmax", softmax);
   add_softmax(table, "log_softmax", log_softmax);
   return table;

@@ -26,33 +26,50 @@ def cross_entropies(g):
              lambda logits, targets: loss(logits, targets, reduction=r, label_smoothing=0.125),
              logits=logits, ints={"targets": some_ignored})
         # Probabilities as targets: PyTorch's mean divides by the number of rows.
-        g.op(f"cross_entropy/{r}, soft targets",
-             lambda logits, probabilities: F.cross_entropy(logits, probabilities, reduction=r),
-             logits=Uniform(4, 5, low=-2, high=2),
-             fixed={"probabilities": np.random.RandomState(5).dirichlet(np.ones(5), 4)})
+        probabilities = np.random.RandomState(5).dirichlet(np.ones(5), 4)
+        for title, smoothing in [("soft targets", 0.0), ("smoothed soft targets", 0.125)]:
+            g.op(f"cross_entropy/{r}, {title}",
+                 lambda logits, targets: F.cross_entropy(logits, targets, reduction=r, label_smoothing=smoothing),
+                 logits=Uniform(4, 5, low=-2, high=2), targets=probabilities)
     g.op("cross_entropy/large", lambda logits, targets: loss(logits, targets),
          logits=np.array([[1000.0, 0.0], [0.0, 800.0]]), ints={"targets": np.array([1, 1])})
     g.op("cross_entropy/wide", lambda logits, targets: loss(logits, targets), logits=Uniform(3, 70, low=-4, high=4),
          ints={"targets": np.array([0, 69, 33])})
 
 
+def reduced(losses, reduction):
+    """batchmean is PyTorch's for kl_div only: the sum divided by the first extent."""
+    return {"mean": losses.mean, "sum": losses.sum, "none": lambda: losses,
+            "batchmean": lambda: losses.sum() / losses.shape[0]}[reduction]()
+
+
 def pairs(g):
     """Losses between two tensors; the gradient to both is compared."""
-    far = {"input": away_from([-0.75, 0.75], 2, 3, low=-2, high=2), "target": np.zeros((2, 3))}
-    for r in REDUCTIONS:
-        g.op(f"mse_loss/{r}", lambda input, target: F.mse_loss(input, target, reduction=r), input=(2, 3), target=(2, 3))
-        g.op(f"l1_loss/{r}", lambda input, target: F.l1_loss(input, target, reduction=r), input=(2, 3), target=(2, 3))
-        g.op(f"huber_loss/{r}", lambda input, target: F.huber_loss(input, target, reduction=r, delta=0.75), **far)
-        g.op(f"binary_cross_entropy_with_logits/{r}",
-             lambda input, target: F.binary_cross_entropy_with_logits(input, target, reduction=r),
-             input=Uniform(2, 3, low=-3, high=3), target=Uniform(2, 3, low=0, high=1))
-    for r in ("batchmean", "sum", "none"):
-        # PyTorch's arguments: log-probabilities, then the target distribution. batchmean is the mean over rows.
-        g.op(f"kl_div/{r}", lambda input, target: F.kl_div(F.log_softmax(input, -1), target, reduction=r),
-             input=(2, 4), fixed={"target": np.random.RandomState(6).dirichlet(np.ones(4), 2)})
-    g.op("binary_cross_entropy_with_logits/large",
-         lambda input, target: F.binary_cross_entropy_with_logits(input, target, reduction="none"),
-         input=np.array([1000.0, -1000.0, 50.0, -50.0, 0.0]), target=np.array([0.0, 1.0, 1.0, 0.0, 0.5]))
+
+    def case(op, title, loss, input, target, fixed=None):
+        for r in (*REDUCTIONS, "batchmean"):
+            g.op(f"{op}/{r}{title}", lambda *arguments: reduced(loss(*arguments), r), fixed=fixed,
+                 input=input, target=target)
+
+    case("mse_loss", "", lambda x, t: F.mse_loss(x, t, reduction="none"), (2, 3), (2, 3))
+    case("l1_loss", "", lambda x, t: F.l1_loss(x, t, reduction="none"), (2, 3), (2, 3))
+    case("huber_loss", "", lambda x, t: F.huber_loss(x, t, reduction="none", delta=0.75),
+         away_from([-0.75, 0.75], 2, 3), np.zeros((2, 3)))
+
+    def bce(x, t, weight=None, pos_weight=None):
+        return F.binary_cross_entropy_with_logits(x, t, weight, reduction="none", pos_weight=pos_weight)
+
+    logits, labels = Uniform(2, 3, low=-3, high=3), Uniform(2, 3, low=0, high=1)
+    case("binary_cross_entropy_with_logits", "", bce, logits, labels)
+    case("binary_cross_entropy_with_logits", ", weighted", bce, logits, labels,
+         fixed={"weight": np.array([[0.5, 1.0, 2.0], [1.5, 0.25, 3.0]]), "pos_weight": np.array([2.0, 0.5, 1.25])})
+    g.op("binary_cross_entropy_with_logits/large", bce, input=np.array([1000.0, -1000.0, 50.0, -50.0, 0.0]),
+         target=np.array([0.0, 1.0, 1.0, 0.0, 0.5]))
+
+    distribution = np.random.RandomState(6).dirichlet(np.ones(4), 2)
+    case("kl_div", "", lambda x, t: F.kl_div(x, t, reduction="none"), Uniform(2, 4, low=-3, high=0), distribution)
+    case("kl_div", ", log target", lambda x, t: F.kl_div(x, t, reduction="none", log_target=True),
+         Uniform(2, 4, low=-3, high=0), np.log(distribution))
 
 
 def write(g):

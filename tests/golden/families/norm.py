@@ -33,9 +33,9 @@ def write(g):
     g.op("rms_norm/wide", rms_norm, x=(3, 37), weight=positive(37))
     g.op("rms_norm/eps", lambda x, w: rms_norm(x, w, 0.125), x=(4, 6), weight=positive(6))
     for title, shape in [("rows", (6, 4)), ("sequences", (3, 5, 4))]:
-        g.op(f"batch_norm/training, {title}", lambda x, w, b: batch_norm(x, None, None, w, b, True),
+        g.op(f"batch_norm/{title}", lambda x, w, b: batch_norm(x, None, None, w, b, True),
              x=shape, weight=positive(4), bias=(4,))
-        g.op(f"batch_norm/evaluation, {title}",
+        g.op(f"batch_norm_eval/{title}",
              lambda x, w, b, mean, variance: batch_norm(x, mean, variance, w, b, False),
              x=shape, weight=positive(4), bias=(4,),
              fixed={"mean": np.linspace(-0.5, 0.5, 4), "variance": np.linspace(0.5, 2, 4)})

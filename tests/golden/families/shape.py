@@ -21,12 +21,15 @@ def moves(g):
     g.op("stack/first axis", lambda a, b: torch.stack([a, b], 0), a=(2, 3), b=(2, 3))
     g.op("stack/last axis", lambda a, b, c: torch.stack([a, b, c], -1), a=(2, 3), b=(2, 3), c=(2, 3))
     g.op("split/equal", lambda x: dict(zip("abc", torch.split(x, 2, 1))), x=(2, 6, 3))
-    g.op("split/sizes", lambda x: dict(zip("abc", torch.split(x, [1, 3, 2], -1))), x=(2, 6))
+    g.op("split_with_sizes/last axis", lambda x: dict(zip("abc", torch.split(x, [1, 3, 2], -1))), x=(2, 6))
+    g.op("split/shorter last piece", lambda x: dict(zip("abc", torch.split(x, 2, 0))), x=(5, 2))
+    g.op("squeeze/all", lambda x: x.squeeze(), x=(1, 3, 1, 2))
     g.op("squeeze/one axis", lambda x: x.squeeze(1), x=(2, 1, 3))
     g.op("unsqueeze/middle", lambda x: x.unsqueeze(1), x=(2, 3))
     g.op("unsqueeze/end", lambda x: x.unsqueeze(-1), x=(2, 3))
     g.op("broadcast_to/rows and new axis", lambda x: x.broadcast_to(4, 2, 3), x=(2, 1))
     g.op("flip/one axis", lambda x: x.flip(1), x=(2, 3, 4))
+    g.op("flip/all", lambda x: x.flip(0, 1), x=(2, 3))
     g.op("flip/two axes", lambda x: x.flip(0, -1), x=(2, 3, 4))
 
 

@@ -5,7 +5,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 const Limits kLimits{tolerance(1e-12, 1e-6), 0};
 
@@ -50,7 +50,7 @@ TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, n
   CHECK(clip_grad_norm({zero}, 0) == 0);
   check_equal(zero.grad(), row({0, 0}));
   Parameter p = with_grad({3, 4});
-  CHECK(clip_grad_norm({p}, kInfinity) == 5);
+  CHECK(clip_grad_norm({p}, kInf) == 5);
   check_equal(p.grad(), row({3, 4}));
   CHECK(clip_grad_norm({p}, 0) == 5);
   check_equal(p.grad(), row({0, 0}));
@@ -59,7 +59,7 @@ TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, n
 }
 
 TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is scaled, and the step is refused") {
-  for (double bad : {kInfinity, kNan}) {
+  for (double bad : {kInf, kNan}) {
     Parameter p = with_grad({bad, 1}), q = with_grad({2});
     const double norm = clip_grad_norm({p, q}, 1);
     CHECK(std::isnan(norm) == std::isnan(bad));
@@ -109,7 +109,7 @@ TEST_CASE("clip_grad_value: moves elements into the interval and returns the nor
 }
 
 TEST_CASE("clip_grad_value: gradients that are not finite are not hidden") {
-  for (double bad : {kInfinity, kNan}) {
+  for (double bad : {kInf, kNan}) {
     Parameter p = with_grad({bad, 3});
     CHECK_FALSE(std::isfinite(clip_grad_value({p}, 1)));
     check_equal(p.grad(), row({bad, 3}));

@@ -8,7 +8,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 /// Calls `check(make)` for every optimizer.
@@ -95,7 +95,7 @@ TEST_CASE("optimizers: tied parameters are stepped once") {
 
 TEST_CASE("optimizers: a gradient that is not finite changes nothing, and later steps do not know of it") {
   for_every_optimizer([](const auto& make) {
-    for (double bad : {kNan, kInfinity, -kInfinity}) {
+    for (double bad : {kNan, kInf, -kInf}) {
       Pair p, q;
       auto optimizer = make(p.groups()), undisturbed = make(q.groups());
       for (std::uint64_t t = 0; t < 3; ++t) {
@@ -281,7 +281,7 @@ TEST_CASE("optimizers: a rate that is negative or not finite") {
     Pair p;
     p.set_grads(1);
     auto optimizer = make(p.groups());
-    for (double rate : {-0.1, kNan, kInfinity})
+    for (double rate : {-0.1, kNan, kInf})
       check_throws<ValueError>([&] { optimizer->step(rate); }, "the learning rate must not be negative or infinite");
     check_equal(p.a.value(), row({1, -2, 3}));
     CHECK(optimizer->state().parameters.empty());

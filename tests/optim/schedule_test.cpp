@@ -7,7 +7,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 using Schedule = std::function<double(index_t)>;
@@ -115,7 +115,7 @@ TEST_CASE("schedules: numbers outside their domain") {
     refused(schedule, name, -1);
     refused(schedule, "a number of steps is negative: -1", -1);
   }
-  for (double bad : {-1.0, kNan, kInfinity}) {
+  for (double bad : {-1.0, kNan, kInf}) {
     refused([=](index_t s) { return constant(s, {.peak = bad}); }, "a rate is negative or not finite");
     refused([=](index_t s) { return linear_decay(s, {.total = 9, .peak = 1, .floor = bad}); }, "a rate is negative");
     refused([=](index_t s) { return cosine(s, {.total = 9, .peak = bad}); }, "a rate is negative");

@@ -1,6 +1,9 @@
 // Optimizers, clipping and schedules against golden values: every step of twenty.
 #include "tables.hpp"
 
+#include <xtape/optim/averaged_sgd.hpp>
+#include <xtape/optim/sgd.hpp>
+
 #include <memory>
 
 namespace xtape::test {
@@ -35,7 +38,30 @@ Step two_groups(ParamStore& store) {
       AdamOptions{});
 }
 
-std::vector<Trajectory> trajectories() {
+std::vector<Trajectory> sgd_trajectories() {
+  const SgdOptions momentum = {.momentum = 0.875}, nesterov = {.momentum = 0.875, .nesterov = true};
+  const AveragedSgdOptions plain = {.beta = 0.875}, corrected = {.beta = 0.875, .bias_correction = true};
+  return {
+      trajectory<SGD>("SGD/plain", SgdOptions{}),
+      trajectory<SGD>("SGD/momentum", momentum),
+      trajectory<SGD>("SGD/momentum, changing rate", momentum),
+      trajectory<SGD>("SGD/dampening", SgdOptions{.momentum = 0.875, .dampening = 0.25}),
+      trajectory<SGD>("SGD/nesterov", nesterov),
+      trajectory<SGD>("SGD/L2", SgdOptions{}, 0.125),
+      trajectory<SGD>("SGD/momentum and L2", momentum, 0.125),
+      trajectory<SGD>("SGD/nesterov and L2", nesterov, 0.125),
+      trajectory<SGDW>("SGDW/plain", SgdOptions{}, 0.125),
+      trajectory<SGDW>("SGDW/momentum", momentum, 0.125),
+      trajectory<SGDW>("SGDW/nesterov", nesterov, 0.125),
+      trajectory<AveragedSGD>("AveragedSGD/plain", plain),
+      trajectory<AveragedSGD>("AveragedSGD/corrected", corrected),
+      trajectory<AveragedSGD>("AveragedSGD/corrected, changing rate", corrected),
+      trajectory<AveragedSGD>("AveragedSGD/L2", corrected, 0.125),
+      trajectory<AveragedSGDW>("AveragedSGDW/corrected", corrected, 0.125),
+  };
+}
+
+std::vector<Trajectory> adam_trajectories() {
   return {
       trajectory<Adam>("Adam/plain", AdamOptions{}),
       trajectory<Adam>("Adam/L2", AdamOptions{}, 0.125),
@@ -91,10 +117,28 @@ struct Schedule {
 };
 
 std::vector<Schedule> schedules() {
+  const auto table = [](const char* name, auto function, auto options) {
+    return Schedule{name, [=](index_t step) { return function(step, options); }};
+  };
+  constexpr double peak = 0.5, floor = 0.0625;
   return {
-      {"cosine/no warm-up", [](index_t s) { return cosine(s, {.total = 20, .peak = 0.5}); }},
-      {"cosine/warm-up and floor",
-       [](index_t s) { return cosine(s, {.warmup = 4, .total = 20, .peak = 0.5, .floor = 0.0625}); }},
+      table("constant/warm-up", constant, ConstantSchedule{.warmup = 4, .peak = peak}),
+      table("linear_decay/no warm-up", linear_decay, LinearSchedule{.total = 20, .peak = peak, .floor = floor}),
+      table("linear_decay/warm-up", linear_decay,
+            LinearSchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
+      table("cosine/no warm-up", cosine, CosineSchedule{.total = 20, .peak = peak}),
+      table("cosine/warm-up and floor", cosine, CosineSchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
+      table("step_decay/every six", step_decay, StepSchedule{.every = 6, .peak = peak, .factor = 0.25}),
+      table("exponential_decay/no warm-up", exponential_decay, ExponentialSchedule{.peak = peak, .factor = 0.875}),
+      table("exponential_decay/warm-up and floor", exponential_decay,
+            ExponentialSchedule{.warmup = 4, .peak = peak, .factor = 0.875, .floor = 0.125}),
+      table("one_cycle/PyTorch's defaults", one_cycle, OneCycleSchedule{.total = 26, .peak = peak}),
+      table("one_cycle/half up", one_cycle,
+            OneCycleSchedule{.total = 26, .peak = peak, .rise = 0.5, .start = 0.125, .finish = 0.0625}),
+      table("warmup_stable_decay/five fall", warmup_stable_decay,
+            WarmupStableDecaySchedule{.warmup = 4, .total = 20, .decay = 5, .peak = peak, .floor = floor}),
+      table("inverse_sqrt/warm-up", inverse_sqrt, InverseSqrtSchedule{.warmup = 4, .peak = peak}),
+      table("inverse_sqrt/no warm-up", inverse_sqrt, InverseSqrtSchedule{.peak = peak}),
   };
 }
 
@@ -109,7 +153,8 @@ void check_errors(const GoldenErrors& errors) {
 
 GoldenErrors optimizer_golden_errors() {
   GoldenErrors out;
-  for (const Trajectory& entry : trajectories()) out.emplace_back(entry.name, run(entry).worst);
+  for (const auto& table : {sgd_trajectories(), adam_trajectories()})
+    for (const Trajectory& entry : table) out.emplace_back(entry.name, run(entry).worst);
   return out;
 }
 
@@ -130,7 +175,11 @@ TEST_CASE("optimizers follow golden trajectories") { check_errors(optimizer_gold
 TEST_CASE("schedules agree with golden values") { check_errors(schedule_golden_errors()); }
 
 TEST_CASE("gradient clipping agrees with golden values") {
-  for (const char* name : {"clip_grad_norm/over the limit", "clip_grad_norm/under the limit"}) {
+  using Clip = double (*)(const std::vector<Parameter>&, double);
+  const std::pair<const char*, Clip> cases[] = {{"clip_grad_norm/over the limit", clip_grad_norm},
+                                                {"clip_grad_norm/under the limit", clip_grad_norm},
+                                                {"clip_grad_value/half", clip_grad_value}};
+  for (const auto& [name, clip] : cases) {
     const GoldenValues& values = golden_values(name);
     std::vector<Parameter> parameters;
     for (const char* parameter : {"weight", "bias"}) {
@@ -138,7 +187,7 @@ TEST_CASE("gradient clipping agrees with golden values") {
       parameters.emplace_back(parameter, Array(grad.shape()));
       parameters.back().set_grad(grad);
     }
-    const double norm = clip_grad_norm(parameters, values.get("fixed", "limit").numbers[0]);
+    const double norm = clip(parameters, values.get("fixed", "limit").numbers[0]);
     GoldenResult result;
     result.compare(Tensor::scalar(static_cast<real>(norm)).value(), values.get("out", "norm"));
     for (const Parameter& p : parameters) result.compare(p.grad(), values.get("out", p.name()));

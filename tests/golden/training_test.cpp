@@ -38,7 +38,7 @@ Batch batch(const std::vector<index_t>& text, index_t step) {
 
 /// The worst relative error of the losses along the way.
 double curve_error(const char* name, ParamStore& store, const std::function<Tensor(const IndexArray&)>& model,
-                   AdamBase& optimizer, const std::function<double(index_t)>& rate) {
+                   Optimizer& optimizer, const std::function<double(index_t)>& rate) {
   const GoldenValues& values = golden_values(name);
   load_state(store, values);
   const std::vector<index_t> text = sequence();

@@ -33,12 +33,13 @@ class FormulaOptimizer(torch.optim.Optimizer):
                     self.move(w, w.grad, state, state["t"], group["lr"], group["weight_decay"])
 
 
-def momentum_decoupled(momentum):
-    """v = momentum v + g; w -= lr (v + decay w): decay is outside the velocity (Loshchilov, Hutter 2019, alg. 1)."""
+def momentum_decoupled(momentum, nesterov=False):
+    """v = momentum v + g; w -= lr (v + decay w): decay is outside the velocity (Loshchilov, Hutter 2019, alg. 1).
+    Nesterov steps along g + momentum v, as torch.optim.SGD."""
 
     def move(w, g, state, t, lr, decay):
-        state["v"] = momentum * state.get("v", 0) + g
-        w.sub_(lr * decay * w + lr * state["v"])
+        v = state["v"] = momentum * state.get("v", 0) + g
+        w.sub_(lr * decay * w + lr * (g + momentum * v if nesterov else v))
 
     return move
 
@@ -92,11 +93,14 @@ def optimizers(g):
     trajectory(g, "SGD/L2", torch_sgd(weight_decay=0.125))
     trajectory(g, "SGD/momentum and L2", torch_sgd(momentum=0.875, weight_decay=0.125))
     trajectory(g, "SGD/nesterov and L2", torch_sgd(momentum=0.875, nesterov=True, weight_decay=0.125))
-    trajectory(g, "SGD/momentum, decoupled decay", own(momentum_decoupled(0.875), weight_decay=0.125))
+    trajectory(g, "SGDW/plain", own(momentum_decoupled(0.0), weight_decay=0.125))
+    trajectory(g, "SGDW/momentum", own(momentum_decoupled(0.875), weight_decay=0.125))
+    trajectory(g, "SGDW/nesterov", own(momentum_decoupled(0.875, nesterov=True), weight_decay=0.125))
+    trajectory(g, "AveragedSGD/plain", own(averaged(0.875, False, False)))
     trajectory(g, "AveragedSGD/corrected", own(averaged(0.875, True, False)))
-    trajectory(g, "AveragedSGD/not corrected", own(averaged(0.875, False, False)))
+    trajectory(g, "AveragedSGD/corrected, changing rate", own(averaged(0.875, True, False)), changing)
     trajectory(g, "AveragedSGD/L2", own(averaged(0.875, True, False), weight_decay=0.125))
-    trajectory(g, "AveragedSGD/decoupled decay", own(averaged(0.875, True, True), weight_decay=0.125))
+    trajectory(g, "AveragedSGDW/corrected", own(averaged(0.875, True, True), weight_decay=0.125))
     trajectory(g, "Adam/plain", lambda w: torch.optim.Adam(w.values(), LR))
     trajectory(g, "Adam/L2", lambda w: torch.optim.Adam(w.values(), LR, weight_decay=0.125))
     trajectory(g, "Adam/betas and eps", lambda w: torch.optim.Adam(w.values(), LR, betas=(0.75, 0.9375), eps=0.0625))
@@ -114,20 +118,28 @@ def clipping(g):
         for key, p in parameters.items():
             p.grad = torch.from_numpy(in_float(rng.uniform(-2, 2, p.shape)))
         before = {key: p.grad.clone() for key, p in parameters.items()}
-        norm = clip(parameters.values(), limit)
+        norm = clip(list(parameters.values()), limit)
         g.raw(name, fixed={**before, "limit": np.array(limit)},
-              out={**({} if norm is None else {"norm": norm}), **{key: p.grad for key, p in parameters.items()}})
+              out={"norm": norm, **{key: p.grad for key, p in parameters.items()}})
+
+    def norm_of(parameters):
+        return torch.sqrt(sum(p.grad.pow(2).sum() for p in parameters))
 
     def clip_norm(parameters, limit):
         """limit / norm; PyTorch's clip_grad_norm_ divides by norm + 1e-6."""
-        norm = torch.sqrt(sum(p.grad.pow(2).sum() for p in parameters))
+        norm = norm_of(parameters)
         for p in parameters:
             p.grad.mul_(torch.clamp(limit / norm, max=1.0))
         return norm
 
+    def clip_value(parameters, limit):
+        norm = norm_of(parameters)
+        torch.nn.utils.clip_grad_value_(parameters, limit)
+        return norm
+
     case("clip_grad_norm/over the limit", 1.0, clip_norm)
     case("clip_grad_norm/under the limit", 100.0, clip_norm)
-    case("clip_grad_value/half", 0.5, torch.nn.utils.clip_grad_value_)
+    case("clip_grad_value/half", 0.5, clip_value)
 
 
 def write(g):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
@@ -19,8 +20,10 @@ Norms norms_of(const char* call, const std::vector<Parameter>& parameters, doubl
   Norms out;
   for (const Parameter& parameter : parameters) {
     if (!parameter.has_grad()) continue;
-    out.each.emplace_back(parameter, parameter.grad_norm());
-    out.joint = std::hypot(out.joint, out.each.back().second);
+    const double norm = parameter.grad_norm();
+    out.each.emplace_back(parameter, norm);
+    const bool undefined = std::isnan(norm) || std::isnan(out.joint);  // hypot of NaN and infinity is infinite
+    out.joint = undefined ? std::numeric_limits<double>::quiet_NaN() : std::hypot(out.joint, norm);
   }
   return out;
 }

@@ -12,6 +12,12 @@ bool matches(std::string_view name, std::string_view prefix) {
          (name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] == '.');
 }
 
+/// One part of a dotted name.
+void check_part(std::string_view name) {
+  if (name.empty() || name.find('.') != std::string_view::npos)
+    throw NameError("scope", "'" + std::string(name) + "' is no name: it is empty or has a dot");
+}
+
 std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(text.size() < width ? width - text.size() : 0, ' ');
 }
@@ -21,10 +27,15 @@ std::string padded(const std::string& text, std::size_t width) {
 Buffer::Buffer(std::string name, Array value)
     : data_(std::make_shared<std::pair<std::string, Array>>(std::move(name), std::move(value))) {}
 
+std::pair<std::string, Array>& Buffer::data() const {
+  if (!data_) throw ValueError("buffer", "this handle is empty: it names no buffer");
+  return *data_;
+}
+
 void Buffer::set_value(const Array& value) {
-  if (!same_shape(value.shape(), data_->second.shape()))
-    fail_shapes<Shape>("buffer " + name(), "the new value has another shape", {data_->second.shape(), value.shape()});
-  data_->second = value;
+  if (!same_shape(value.shape(), data().second.shape()))
+    fail_shapes<Shape>("buffer " + name(), "the new value has another shape", {data().second.shape(), value.shape()});
+  data().second = value;
 }
 
 ParamStore::ParamStore(std::uint64_t seed) : state_(std::make_shared<State>()) { state_->seed = seed; }
@@ -34,8 +45,10 @@ Scope ParamStore::root() { return {state_, ""}; }
 std::vector<Parameter> ParamStore::parameters(std::string_view prefix) const {
   std::vector<Parameter> out;
   for (const auto& [name, parameter] : state_->parameters) {
+    if (!matches(name, prefix)) continue;
     const auto same = [&p = parameter](const Parameter& other) { return other.same_as(p); };
-    if (matches(name, prefix) && std::none_of(out.begin(), out.end(), same)) out.push_back(parameter);
+    const bool repeated = name != parameter.name() && std::any_of(out.begin(), out.end(), same);  // a second name
+    if (!repeated) out.push_back(parameter);
   }
   return out;
 }
@@ -114,8 +127,7 @@ std::string ParamStore::summary() const {
 }
 
 Scope Scope::operator/(std::string_view child) const {
-  if (child.empty() || child.find('.') != std::string_view::npos)
-    throw NameError("scope", "'" + std::string(child) + "' is no name for a scope: it is empty or has a dot");
+  check_part(child);
   return {state_, full_name(child)};
 }
 
@@ -123,18 +135,21 @@ std::string Scope::full_name(std::string_view name) const {
   return prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name);
 }
 
-void Scope::check_free(const std::string& name) const {
-  const auto taken = [&](const auto& entry) { return entry.first == name; };
-  const auto taken_buffer = [&](const Buffer& buffer) { return buffer.name() == name; };
+std::string Scope::free_name(std::string_view name) const {
+  check_part(name);
+  const std::string full = full_name(name);
+  const auto taken = [&](const auto& entry) { return entry.first == full; };
+  const auto taken_buffer = [&](const Buffer& buffer) { return buffer.name() == full; };
   if (std::any_of(state_->parameters.begin(), state_->parameters.end(), taken) ||
       std::any_of(state_->buffers.begin(), state_->buffers.end(), taken_buffer))
-    throw NameError("scope", "the name '" + name + "' is taken");
+    throw NameError("scope", "the name '" + full + "' is taken");
+  return full;
 }
 
 Parameter Scope::parameter(std::string_view name, const Shape& shape, const Init& init) const {
-  const std::string full = full_name(name);
-  check_free(full);
+  const std::string full = free_name(name);
   element_count(shape, full);
+  if (!init) throw ValueError("scope", "the parameter '" + full + "' has no initialisation");
   Array value(shape);
   Random random(state_->seed, "init/" + full);
   init(value, random);
@@ -144,15 +159,14 @@ Parameter Scope::parameter(std::string_view name, const Shape& shape, const Init
 }
 
 Parameter Scope::tie(std::string_view name, const Parameter& parameter) const {
-  const std::string full = full_name(name);
-  check_free(full);
+  const std::string full = free_name(name);
+  if (!parameter.defined()) throw ValueError("scope", "'" + full + "' cannot be tied to an empty parameter");
   state_->parameters.emplace_back(full, parameter);
   return parameter;
 }
 
 Buffer Scope::buffer(std::string_view name, Array value) const {
-  const std::string full = full_name(name);
-  check_free(full);
+  const std::string full = free_name(name);
   state_->buffers.emplace_back(full, std::move(value));
   return state_->buffers.back();
 }

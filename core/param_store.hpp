@@ -29,13 +29,16 @@ class Buffer {
   Buffer() = default;
   Buffer(std::string name, Array value);
 
-  const std::string& name() const { return data_->first; }
-  const Array& value() const { return data_->second; }
+  /// All below throw ValueError on an empty handle.
+  const std::string& name() const { return data().first; }
+  const Array& value() const { return data().second; }
   /// Throws ShapeError if the shape differs.
   void set_value(const Array& value);
-  real* edit() { return data_->second.data(); }  ///< writable elements, in place
+  real* edit() { return data().second.data(); }  ///< writable elements, in place
 
  private:
+  std::pair<std::string, Array>& data() const;
+
   std::shared_ptr<std::pair<std::string, Array>> data_;
 };
 
@@ -130,11 +133,12 @@ class Scope {
   const std::string& name() const { return prefix_; }
   bool training() const { return state_->training; }
 
-  /// Registers a new parameter, decaying if it has at least two axes. Throws NameError if the name is taken.
+  /// Registers a new parameter, decaying if it has at least two axes. All three throw NameError for a name that is
+  /// taken, empty, or has a dot in it; ValueError for no initialisation and for an empty parameter.
   Parameter parameter(std::string_view name, const Shape& shape, const Init& init) const;
-  /// Registers an existing parameter under a second name: weights are tied. Throws NameError.
+  /// Registers an existing parameter under a second name: weights are tied.
   Parameter tie(std::string_view name, const Parameter& parameter) const;
-  /// Registers a new buffer. Throws NameError if the name is taken.
+  /// Registers a new buffer.
   Buffer buffer(std::string_view name, Array value) const;
   /// The mask stream of this scope.
   MaskStream masks() const;
@@ -145,7 +149,7 @@ class Scope {
       : state_(std::move(state)), prefix_(std::move(prefix)) {}
 
   std::string full_name(std::string_view name) const;
-  void check_free(const std::string& name) const;
+  std::string free_name(std::string_view name) const;
 
   std::shared_ptr<ParamStore::State> state_;
   std::string prefix_;

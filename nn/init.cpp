@@ -60,16 +60,16 @@ Init normal(double mean, double deviation) {
   };
 }
 
-double gain(Nonlinearity function, double slope) {
+double gain(Activation function, double slope) {
   switch (function) {
-    case Nonlinearity::linear:
-    case Nonlinearity::sigmoid:
+    case Activation::linear:
+    case Activation::sigmoid:
       return 1;
-    case Nonlinearity::tanh:
+    case Activation::tanh:
       return 5.0 / 3;
-    case Nonlinearity::relu:
+    case Activation::relu:
       return std::sqrt(2.0);
-    case Nonlinearity::leaky_relu:
+    case Activation::leaky_relu:
       return std::sqrt(2 / (1 + slope * slope));
   }
   throw ValueError("init", "unknown nonlinearity");

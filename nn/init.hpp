@@ -12,11 +12,11 @@ Init constant(double value);
 Init uniform(double low, double high);       ///< in [low, high); low <= high
 Init normal(double mean, double deviation);  ///< deviation >= 0
 
-enum class Nonlinearity { linear, sigmoid, tanh, relu, leaky_relu };
+enum class Activation { linear, sigmoid, tanh, relu, leaky_relu };
 
 /// The gain that keeps the size of activations through layers with this function between them, as PyTorch's
 /// calculate_gain: 1, 1, 5/3, sqrt 2, sqrt(2/(1 + slope^2)). `slope` is leaky_relu's, for negative inputs.
-double gain(Nonlinearity function, double slope = 0.01);
+double gain(Activation function, double slope = 0.01);
 
 /// Glorot and Bengio 2010: uniform within gain sqrt(6/(fan_in + fan_out)), or normal with the same variance.
 Init xavier_uniform(double gain = 1);

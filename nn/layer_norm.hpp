@@ -21,6 +21,7 @@ class LayerNorm {
   LayerNorm(LayerNorm&&) = default;
   LayerNorm(const LayerNorm&) = delete;
 
+  /// Throws ShapeError if the last axis of x is not `width`.
   Tensor operator()(const Tensor& x) const;
 
   Parameter weight;

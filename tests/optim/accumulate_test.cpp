@@ -65,7 +65,7 @@ TEST_CASE("accumulation: small batches of any size give the gradient and the ste
   }
 }
 
-TEST_CASE("accumulation: the mean of the means is another gradient when counts differ") {
+TEST_CASE("accumulation: the mean of the means is another gradient when counts differ") {  // O-09
   const Data d = data();
   Model large, small;
   Tape tape;

@@ -11,12 +11,12 @@ std::vector<double> times(std::size_t count, double value) { return std::vector<
 
 }  // namespace
 
-TEST_CASE("adam: epsilon is added after the root and after bias correction, seen with gradients of its size") {
+TEST_CASE("adam: epsilon is added after the root and after bias correction, seen with gradients of its size") {  // O-25
   check_path(path<Adam>(0, 0, AdamOptions{}, {1e-8, 1e-8}, {0.1, 0.1}), {-0.05, -0.1}, kLimits);
   check_path(path<AdamW>(0, 0, AdamOptions{}, {1e-8, 1e-8}, {0.1, 0.1}), {-0.05, -0.1}, kLimits);
 }
 
-TEST_CASE("adam: no decay, L2 and decoupled decay, three steps each") {
+TEST_CASE("adam: no decay, L2 and decoupled decay, three steps each") {  // O-26
   const std::vector<double> grads = {0.1, -0.3, 0.2};
   const std::vector<double> plain = {0.9000000100, 0.9494189911, 0.9475402218};
   const Limits limits{tolerance(1e-9, 1e-6), tolerance(1e-12, 1e-7)};  // the wanted values have ten digits

@@ -17,7 +17,7 @@ Parameter with_grad(std::initializer_list<double> grad) {
 
 }  // namespace
 
-TEST_CASE("clip_grad_norm: scales to the limit and returns the norm from before") {
+TEST_CASE("clip_grad_norm: scales to the limit and returns the norm from before") {  // O-29
   Parameter p = with_grad({3, 4});
   CHECK(clip_grad_norm({p}, 1) == 5);
   check_near(p.grad(), row({0.6, 0.8}), kLimits);
@@ -33,7 +33,7 @@ TEST_CASE("clip_grad_norm: the norm is joint over all parameters") {
   CHECK(q.grad_norm() == 4);
 }
 
-TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {
+TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {  // O-29
   Parameter p = with_grad({0.1, 0.7, -0.3});
   const Array before = p.grad();
   clip_grad_norm({p}, 10);
@@ -43,7 +43,7 @@ TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {
   check_equal(at_limit.grad(), row({3, 4}));
 }
 
-TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, no parameters") {
+TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, no parameters") {  // O-29
   Parameter zero = with_grad({0, 0});
   CHECK(clip_grad_norm({zero}, 1) == 0);
   check_equal(zero.grad(), row({0, 0}));
@@ -58,7 +58,7 @@ TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, n
   CHECK(clip_grad_norm(ParamStore(), 1) == 0);
 }
 
-TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is scaled, and the step is refused") {
+TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is scaled, no step is taken") {  // O-29
   for (double bad : {kInf, kNan}) {
     Parameter p = with_grad({bad, 1}), q = with_grad({2});
     const double norm = clip_grad_norm({p, q}, 1);
@@ -81,7 +81,7 @@ TEST_CASE("clip_grad_norm: squares that overflow or vanish do not spoil the norm
   check_near(clip_grad_norm({q}, 1), 5 * small, {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("clipping: a parameter without a gradient does not count and gets none") {
+TEST_CASE("clipping: a parameter without a gradient does not count and gets none") {  // O-29
   Parameter p = with_grad({3, 4}), none("none", row({1}));
   CHECK(clip_grad_norm({none, p}, 1) == 5);
   clip_grad_value({none, p}, 0.1);
@@ -126,7 +126,7 @@ TEST_CASE("clipping: the noted norm is forgotten when the gradient changes") {
   CHECK(p.grad_norm() == 0);
 }
 
-TEST_CASE("clipping: limits outside their domain, and gradients of a failed backward pass") {
+TEST_CASE("clipping: limits outside their domain, and gradients of a failed backward pass") {  // O-29
   for (double bad : {-1.0, kNan}) {
     Parameter p = with_grad({3, 4});
     check_throws<ValueError>([&] { clip_grad_norm({p}, bad); }, "[clip_grad_norm] the limit must not be negative");

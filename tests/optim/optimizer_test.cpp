@@ -208,7 +208,7 @@ TEST_CASE("optimizers: a run resumed from its state at any step equals the run w
   });
 }
 
-TEST_CASE("optimizers: Adam resumed after two of four steps, known values") {
+TEST_CASE("optimizers: Adam resumed after two of four steps, known values") {  // O-32
   const std::vector<double> grads = {1, -0.5, 0.25, 2},
                             want = {-0.0999999990, -0.1266337026, -0.1606766169, -0.2249658085};
   Parameter w("w", row({0}));

@@ -19,7 +19,7 @@ std::vector<std::string> names(const ParamGroup& group) {
 
 }  // namespace
 
-TEST_CASE("param groups: matrices decay, biases and gains do not") {
+TEST_CASE("param groups: matrices decay, biases and gains do not") {  // O-26
   Model model;
   const Groups groups = decay_groups(model.store, 0.1);
   REQUIRE(groups.size() == 2);

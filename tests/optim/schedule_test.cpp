@@ -34,13 +34,13 @@ TEST_CASE("schedules: linear") {
               {0.5, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
 }
 
-TEST_CASE("schedules: cosine, the whole list from every resume point") {
+TEST_CASE("schedules: cosine, the whole list from every resume point") {  // O-28
   check_rates([](index_t s) { return cosine(s, {.warmup = 4, .total = 12, .peak = 0.1, .floor = 0.01}); },
               {0.025, 0.05, 0.075, 0.1, 0.1, 0.09657458, 0.08681981, 0.07222075, 0.055, 0.03777925, 0.02318019,
                0.01342542, 0.01, 0.01});
 }
 
-TEST_CASE("schedules: phases of length zero divide by nothing") {
+TEST_CASE("schedules: phases of length zero divide by nothing") {  // O-28
   check_rates([](index_t s) { return cosine(s, {.total = 2, .peak = 1}); }, {1, 0.5, 0, 0});
   check_rates([](index_t s) { return cosine(s, {.warmup = 2, .total = 2, .peak = 1, .floor = 0.1}); },
               {0.5, 1, 0.1, 0.1});
@@ -54,7 +54,7 @@ TEST_CASE("schedules: phases of length zero divide by nothing") {
               {0, 0.5, 0, 0});
 }
 
-TEST_CASE("schedules: step, identical with and without interruption") {
+TEST_CASE("schedules: step, identical with and without interruption") {  // O-28
   check_rates([](index_t s) { return step_decay(s, {.every = 4, .peak = 100}); },
               {100, 100, 100, 100, 10, 10, 10, 10, 1});
   check_rates([](index_t s) { return step_decay(s, {.warmup = 2, .every = 3, .peak = 8, .factor = 0.5}); },

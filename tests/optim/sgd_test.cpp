@@ -7,13 +7,13 @@ namespace {
 const Limits kExact{tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)};
 }
 
-TEST_CASE("sgd: a new rate counts at once, because it stands outside the velocity") {
+TEST_CASE("sgd: a new rate counts at once, because it stands outside the velocity") {  // O-27
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9}, {1, 1, 1}, {0.1, 0.01, 0.01}), {-0.1, -0.119, -0.1461},
              kExact);
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9}, {1, 1, 1}, {0.1, 0.1, 0.1}), {-0.1, -0.29, -0.561}, kExact);
 }
 
-TEST_CASE("sgd: the first velocity is the whole gradient whatever the dampening") {
+TEST_CASE("sgd: the first velocity is the whole gradient whatever the dampening") {  // O-27
   // v = 1; then 0.9 + 0.5 * 1 = 1.4; then 0.9 * 1.4 + 0.5 = 1.76
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9, .dampening = 0.5}, {1, 1, 1}, {0.1, 0.1, 0.1}),
              {-0.1, -0.24, -0.416}, kExact);
@@ -25,7 +25,7 @@ TEST_CASE("sgd: Nesterov looks ahead along the velocity") {
              kExact);
 }
 
-TEST_CASE("sgd: weight decay works without momentum") {
+TEST_CASE("sgd: weight decay works without momentum") {  // O-27
   check_path(path<SGD>(1, 0.1, SgdOptions{}, {0}, {0.1}), {0.99}, kExact);
   check_path(path<SGDW>(1, 0.1, SgdOptions{}, {0}, {0.1}), {0.99}, kExact);
 }

@@ -1,0 +1,203 @@
+#include <xtape/core/gradcheck.hpp>
+
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr TransformerConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
+
+IndexArray tokens(std::size_t batch, std::size_t length, std::uint64_t seed, index_t vocab = 11) {
+  IndexArray out(Shape{batch, length});
+  Random random(seed, "tokens");
+  for (index_t& token : out) token = random.below(vocab);
+  return out;
+}
+
+std::vector<std::string> names(const ParamStore& store) {
+  std::vector<std::string> out;
+  for (const auto& [name, parameter] : store.entries()) out.push_back(name);
+  return out;
+}
+
+std::size_t differing_positions(const Array& a, const Array& b, std::size_t begin, std::size_t end) {
+  std::size_t count = 0;
+  for (std::size_t t = begin; t < end; ++t) {
+    bool same = true;
+    for (std::size_t v = 0; v < a.shape()[2]; ++v) same = same && a(0, t, v) == b(0, t, v);
+    count += !same;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("TransformerLM: parameters have the names of PyTorch's encoder layers") {
+  ParamStore store;
+  TransformerConfig config = kSmall;
+  config.layers = 1;
+  TransformerLM model(store.root(), config);
+  CHECK(names(store) ==
+        std::vector<std::string>{"token_embedding.weight", "position_embedding.weight", "layers.0.norm1.weight",
+                                 "layers.0.norm1.bias", "layers.0.self_attn.in_proj_weight",
+                                 "layers.0.self_attn.in_proj_bias", "layers.0.self_attn.out_proj.weight",
+                                 "layers.0.self_attn.out_proj.bias", "layers.0.norm2.weight", "layers.0.norm2.bias",
+                                 "layers.0.linear1.weight", "layers.0.linear1.bias", "layers.0.linear2.weight",
+                                 "layers.0.linear2.bias", "norm.weight", "norm.bias", "head.weight", "head.bias"});
+  CHECK(same_shape(store.parameter("layers.0.linear1.weight").shape(), Shape{48, 12}));
+  CHECK(same_shape(store.parameter("position_embedding.weight").shape(), Shape{8, 12}));
+}
+
+TEST_CASE("TransformerLM: without biases") {
+  ParamStore store;
+  TransformerConfig config = kSmall;
+  config.bias = false;
+  TransformerLM model(store.root(), config);
+  for (const std::string& name : names(store))
+    if (name.ends_with(".bias") || name.ends_with("_bias")) CHECK(name.find("norm") != std::string::npos);
+  CHECK(same_shape(model(tokens(1, 3, 1)).shape(), Shape{1, 3, 11}));
+}
+
+TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gradients of both uses") {
+  ParamStore store(2);
+  TransformerConfig config = kSmall;
+  config.tied_head = true;
+  TransformerLM model(store.root(), config);
+  const Parameter embedding = store.parameter("token_embedding.weight");
+  CHECK(store.parameter("head.weight").same_as(embedding));
+  CHECK(store.contains("head.bias"));
+  {
+    Tape tape;
+    tape.backward(cross_entropy(model(IndexArray{{3, 4}}), IndexArray{{4, 5}}));
+  }
+  // Through the embedding only rows 3 and 4 would get a gradient, through the head all do.
+  for (std::size_t v = 0; v < 11; ++v) {
+    double squares = 0;
+    for (std::size_t c = 0; c < 12; ++c) squares += std::pow(static_cast<double>(embedding.grad()(v, c)), 2);
+    CHECK(squares > 0);
+  }
+  ParamStore untied_store;
+  TransformerLM untied(untied_store.root(), kSmall);
+  CHECK(store.parameter_count() == untied_store.parameter_count() - 11 * 12);
+}
+
+TEST_CASE("TransformerLM: sinusoidal positions have no parameters, and both kinds tell positions apart") {
+  for (Positions positions : {Positions::learned, Positions::sinusoidal}) {
+    ParamStore store(5);
+    TransformerConfig config = kSmall;
+    config.positions = positions;
+    TransformerLM model(store.root(), config);
+    CHECK(store.contains("position_embedding.weight") == (positions == Positions::learned));
+    const Array logits = model(IndexArray{{7, 7, 7}}).value();  // without positions all three would be equal
+    CHECK(differing_positions(logits, model(IndexArray{{7, 7, 7}}).value(), 0, 3) == 0);
+    for (std::size_t v = 0; v < 11; ++v) CHECK(logits(0, 0, v) != logits(0, 2, v));
+  }
+}
+
+TEST_CASE("TransformerLM: later tokens have no influence on earlier logits, bit for bit") {
+  ParamStore store(3);
+  TransformerLM model(store.root(), kSmall);
+  const IndexArray ids = tokens(1, 8, 1);
+  const Array logits = model(ids).value();
+  for (std::size_t t = 1; t < 8; ++t) {
+    IndexArray changed = ids;
+    changed(0, t) = (ids(0, t) + 1) % 11;
+    const Array other = model(changed).value();
+    CHECK(differing_positions(logits, other, 0, t) == 0);
+    CHECK(differing_positions(logits, other, t, 8) == 8 - t);
+  }
+}
+
+TEST_CASE("TransformerLM: a prefix has the logits that it has in the longer text; rows do not mix") {
+  ParamStore store(3);
+  TransformerLM model(store.root(), kSmall);
+  const IndexArray ids = tokens(3, 8, 1);
+  const Tensor logits = model(ids);
+  const Limits limits{tolerance(1e-11, 1e-4), tolerance(1e-12, 1e-5)};
+  IndexArray prefix(Shape{1, 5});
+  std::copy_n(ids.data() + 8, 5, prefix.data());
+  check_near(model(prefix).value(), slice(slice(logits, 0, 1, 2), 1, 0, 5).value(), limits);
+}
+
+TEST_CASE("TransformerLM: at the start the loss is about ln V") {
+  for (WeightInit init : {WeightInit::gpt2, WeightInit::xavier, WeightInit::torch}) {
+    ParamStore store(1);
+    TransformerLM model(store.root(), {.vocab = 65, .context = 32, .width = 64, .heads = 4, .layers = 2, .init = init});
+    const Tensor loss = cross_entropy(model(tokens(8, 32, 1, 65)), tokens(8, 32, 2, 65));
+    const double excess = static_cast<double>(loss.item()) - std::log(65.0);
+    CHECK(excess > -0.05);
+    CHECK(excess < (init == WeightInit::gpt2 ? 0.05 : 0.7));
+  }
+}
+
+TEST_CASE("TransformerLM: GPT-2's start scales the projections into the residual stream") {
+  ParamStore store(1);
+  TransformerLM model(store.root(), {.vocab = 10, .width = 128, .heads = 4, .layers = 8});
+  const auto deviation = [&](const char* name) {
+    double squares = 0;
+    const Array& w = store.parameter(name).value();
+    for (real v : w) squares += static_cast<double>(v) * static_cast<double>(v);
+    return std::sqrt(squares / static_cast<double>(w.size()));
+  };
+  check_near(deviation("layers.3.linear1.weight"), 0.02, {0.02, 0});
+  check_near(deviation("layers.3.linear2.weight"), 0.005, {0.02, 0});
+  check_near(deviation("layers.3.self_attn.in_proj_weight"), 0.02, {0.02, 0});
+  check_near(deviation("layers.3.self_attn.out_proj.weight"), 0.005, {0.02, 0});
+}
+
+TEST_CASE("TransformerLM: dropout acts in training only") {
+  ParamStore store(3);
+  TransformerConfig config = kSmall;
+  config.dropout = 0.3;
+  TransformerLM model(store.root(), config);
+  const IndexArray ids = tokens(1, 8, 1);
+  CHECK(model(ids).value() != model(ids).value());
+  store.eval();
+  check_equal(model(ids).value(), model(ids).value());
+}
+
+TEST_CASE("TransformerLM: every parameter gets a gradient, and a few steps learn a text by heart") {
+  ParamStore store(3);
+  TransformerLM model(store.root(), kSmall);
+  AdamW optimizer(decay_groups(store, 0.01));
+  const IndexArray inputs = tokens(2, 8, 1), targets = tokens(2, 8, 2);
+  double first = 0, last = 0;
+  for (int step = 0; step < 60; ++step) {
+    Tape tape;
+    const Tensor loss = cross_entropy(model(inputs), targets);
+    tape.backward(loss);
+    if (step == 0)
+      for (const Parameter& p : store.parameters()) CHECK(p.grad_norm() > 0);
+    CHECK(optimizer.step(0.01));
+    store.zero_grad();
+    (step == 0 ? first : last) = static_cast<double>(loss.item());
+  }
+  CHECK(last < 0.2 * first);
+}
+
+TEST_CASE("TransformerLM: texts beyond the context, unknown tokens and other ranks") {
+  ParamStore store;
+  TransformerLM model(store.root(), kSmall);
+  check_throws<ShapeError>([&] { model(tokens(1, 9, 1)); }, "ids must be [B, T] with T at most 8; got shape (1,9)");
+  check_throws<ShapeError>([&] { model(IndexArray{1, 2, 3}); }, "got shape (3)");
+  check_throws<IndexError>([&] { model(IndexArray{{0, 11}}); }, "11");
+  check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, -1)); }, "-1");
+}
+
+TEST_CASE("TransformerLM: configurations that make no model") {
+  const auto refused = [](const auto& spoil, const char* part) {
+    ParamStore store;
+    TransformerConfig config = kSmall;
+    spoil(config);
+    check_throws<ValueError>([&] { TransformerLM model(store.root(), config); }, part);
+  };
+  using C = TransformerConfig;
+  refused([](C& c) { c.vocab = 0; }, "[transformer_lm] vocab, context and layers must be at least 1, not 0, 8 and 2");
+  refused([](C& c) { c.context = 0; }, "not 11, 0 and 2");
+  refused([](C& c) { c.layers = 0; }, "not 11, 8 and 0");
+  refused([](C& c) { c.width = 0; }, "sizes must be at least 1");
+  refused([](C& c) { c.heads = 5; }, "5 heads do not divide the width 12");
+  refused([](C& c) { c.dropout = 1.5; }, "the dropout probability must be from 0 to 1");
+}

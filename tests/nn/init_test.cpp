@@ -1,0 +1,132 @@
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+struct Moments {
+  double mean = 0, deviation = 0, low = 0, high = 0;
+};
+
+Moments moments(const Array& x) {
+  Moments out{.low = static_cast<double>(x.data()[0]), .high = static_cast<double>(x.data()[0])};
+  double squares = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = static_cast<double>(x.data()[i]);
+    out.mean += v / static_cast<double>(x.size());
+    squares += v * v / static_cast<double>(x.size());
+    out.low = std::min(out.low, v);
+    out.high = std::max(out.high, v);
+  }
+  out.deviation = std::sqrt(squares - out.mean * out.mean);
+  return out;
+}
+
+Moments moments(const Init& init, const Shape& shape = {300, 200}) {
+  Array x(shape);
+  Random random(17, "init");
+  init(x, random);
+  return moments(x);
+}
+
+/// Mean and deviation within four standard errors; normal numbers leave any interval, uniform ones fill theirs.
+void check_normal(const Init& init, double mean, double deviation) {
+  const Moments m = moments(init);
+  check_near(m.mean, mean, {0, 4 * deviation / std::sqrt(60000.0)});
+  check_near(m.deviation, deviation, {4 / std::sqrt(2 * 60000.0), 0});
+  CHECK(m.high > mean + 3 * deviation);
+  CHECK(m.low < mean - 3 * deviation);
+}
+
+void check_uniform(const Init& init, double low, double high, const Shape& shape = {300, 200}) {
+  const Moments m = moments(init, shape);
+  const double width = high - low;
+  check_near(m.mean, (low + high) / 2, {0, 4 * width / std::sqrt(12 * 60000.0)});
+  check_near(m.deviation, width / std::sqrt(12.0), {0.01, 0});
+  CHECK(m.low >= low - 1e-7);
+  CHECK(m.high <= high + 1e-7);
+  CHECK(m.low < low + 0.001 * width);
+  CHECK(m.high > high - 0.001 * width);
+}
+
+}  // namespace
+
+TEST_CASE("init: constants") {
+  check_equal(ParamStore().root().parameter("w", {2}, init::zeros()).value(), row({0, 0}));
+  check_equal(ParamStore().root().parameter("w", {2}, init::ones()).value(), row({1, 1}));
+  check_equal(ParamStore().root().parameter("w", {2}, init::constant(-2.5)).value(), row({-2.5, -2.5}));
+}
+
+TEST_CASE("init: uniform and normal have their moments and ranges") {
+  check_uniform(init::uniform(-1, 3), -1, 3);
+  check_normal(init::normal(2, 0.5), 2, 0.5);
+  CHECK(moments(init::uniform(2, 2)).low == 2);
+  CHECK(moments(init::normal(2, 0)).deviation == 0);
+}
+
+TEST_CASE("init: Xavier by both fans, He by one") {
+  // a weight [300, 200] has fan-in 200 and fan-out 300
+  const double xavier = std::sqrt(6.0 / 500), he = std::sqrt(2.0) * std::sqrt(3.0 / 200);
+  check_uniform(init::xavier_uniform(), -xavier, xavier);
+  check_uniform(init::xavier_uniform(5.0 / 3), -xavier * 5 / 3, xavier * 5 / 3);
+  check_normal(init::xavier_normal(), 0, std::sqrt(2.0 / 500));
+  check_normal(init::xavier_normal(2), 0, 2 * std::sqrt(2.0 / 500));
+  check_uniform(init::he_uniform(), -he, he);
+  check_uniform(init::he_uniform(1, init::Fan::out), -std::sqrt(3.0 / 300), std::sqrt(3.0 / 300));
+  check_normal(init::he_normal(), 0, std::sqrt(2.0 / 200));
+  check_normal(init::he_normal(1, init::Fan::out), 0, std::sqrt(1.0 / 300));
+}
+
+TEST_CASE("init: axes past the second multiply both fans") {
+  const double bound = std::sqrt(6.0 / (20 * 10 + 30 * 10));
+  check_uniform(init::xavier_uniform(), -bound, bound, {300, 20, 10});
+  check_uniform(init::he_uniform(1), -std::sqrt(3.0 / 200), std::sqrt(3.0 / 200), {300, 20, 10});
+}
+
+TEST_CASE("init: PyTorch's default and GPT-2's") {
+  check_uniform(init::by_fan_in(25), -0.2, 0.2);
+  check_normal(init::gpt2(), 0, 0.02);
+  check_normal(init::gpt2_residual(8), 0, 0.005);
+}
+
+TEST_CASE("init: gains are those of PyTorch's calculate_gain") {
+  CHECK(init::gain(init::Activation::linear) == 1);
+  CHECK(init::gain(init::Activation::sigmoid) == 1);
+  CHECK(init::gain(init::Activation::tanh) == 5.0 / 3);
+  CHECK(init::gain(init::Activation::relu) == std::sqrt(2.0));
+  check_near(init::gain(init::Activation::leaky_relu), std::sqrt(2 / 1.0001), {1e-15, 0});
+  check_near(init::gain(init::Activation::leaky_relu, 0.2), std::sqrt(2 / 1.04), {1e-15, 0});
+}
+
+TEST_CASE("init: He keeps the size of activations through deep relu layers") {
+  ParamStore store(3);
+  Tensor x = Tensor::ones({16, 256});
+  const Init he = init::he_normal();
+  for (index_t i = 0; i < 10; ++i) {
+    Linear layer(store.root() / i, 256, 256, {.bias = false, .weight_init = he});
+    x = relu(layer(x));
+  }
+  const Moments m = moments(x.value());
+  CHECK(std::hypot(m.mean, m.deviation) > 0.4);
+  CHECK(std::hypot(m.mean, m.deviation) < 2.5);
+}
+
+TEST_CASE("init: numbers outside their domain and weights without fans") {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] no uniform numbers from 1");
+  check_throws<ValueError>([&] { init::uniform(nan, 0); }, "no uniform numbers");
+  check_throws<ValueError>([&] { init::uniform(0, infinity); }, "no uniform numbers");
+  check_throws<ValueError>([] { init::normal(0, -1); }, "the deviation must not be negative");
+  for (double bad : {-1.0, nan, infinity}) {
+    check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "the gain must not be negative or infinite");
+    check_throws<ValueError>([&] { init::xavier_normal(bad); }, "the gain");
+    check_throws<ValueError>([&] { init::he_uniform(bad); }, "the gain");
+    check_throws<ValueError>([&] { init::he_normal(bad); }, "the gain");
+  }
+  check_throws<ValueError>([] { init::by_fan_in(0); }, "fan-in must be at least 1, not 0");
+  check_throws<ValueError>([] { init::gpt2_residual(0); }, "there must be at least 1 layer, not 0");
+  for (const Init& init : {init::xavier_uniform(), init::xavier_normal(), init::he_uniform(), init::he_normal()})
+    check_throws<ShapeError>([&] { ParamStore().root().parameter("w", {4}, init); },
+                             "fan-in and fan-out need at least two axes; got shape (4)");
+}

@@ -9,7 +9,9 @@
 #include <xtape/inspect/run_log.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/transformer_lm.hpp>
+#include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
+#include <xtape/nn/rms_norm.hpp>
 #include <xtape/optim/accumulate.hpp>
 #include <xtape/optim/adam.hpp>
 #include <xtape/optim/averaged_sgd.hpp>

@@ -1,0 +1,61 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/nn/batch_norm.hpp>
+#include <xtape/nn/init.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+/// old += share (batch - old).
+void follow(Buffer running, const Array& batch, double share) {
+  real* old = running.edit();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const double before = static_cast<double>(old[i]);
+    old[i] = static_cast<real>(before + share * (static_cast<double>(batch.data()[i]) - before));
+  }
+}
+
+bool finite(const Array& x) { return kernels::all_finite(x.data(), static_cast<index_t>(x.size())); }
+
+}  // namespace
+
+BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& options)
+    : scope_(scope), width_(width), options_(options) {
+  const std::string name = "batch_norm " + scope.name();
+  if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
+  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(options.eps));
+  if (!(options.momentum >= 0 && options.momentum <= 1))
+    throw ValueError(name, "momentum must be from 0 to 1, not " + std::to_string(options.momentum));
+  const Shape shape = {static_cast<std::size_t>(width)};
+  if (options.affine) {
+    weight = scope.parameter("weight", shape, init::ones());
+    bias = scope.parameter("bias", shape, init::zeros());
+  }
+  running_mean = scope.buffer("running_mean", Tensor::zeros(shape).value());
+  running_var = scope.buffer("running_var", Tensor::ones(shape).value());
+  num_batches_tracked = scope.buffer("num_batches_tracked", Tensor::zeros({}).value());
+}
+
+Tensor BatchNorm::operator()(const Tensor& x) const {
+  if (x.rank() < 2 || x.rank() > 3 || x.extent(-1) != width_)
+    fail_shapes<Shape>("batch_norm", "the input must be [B, C] or [B, T, C] with C = " + std::to_string(width_),
+                       {x.shape()});
+  const Tensor gain = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
+  if (!scope_.training())
+    return batch_norm_eval(x, running_mean.value(), running_var.value(), gain, shift, options_.eps);
+  const BatchNormOutput batch = batch_norm(x, gain, shift, options_.eps);
+  track(batch);
+  return batch.y;
+}
+
+void BatchNorm::track(const BatchNormOutput& batch) const {
+  if (!finite(batch.mean) || !finite(batch.variance)) return;
+  Buffer counter = num_batches_tracked;
+  const double count = static_cast<double>(*counter.edit() += 1);
+  const double share = options_.cumulative ? 1 / count : options_.momentum;
+  follow(running_mean, batch.mean, share);
+  follow(running_var, batch.variance, share);
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

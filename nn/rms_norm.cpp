@@ -1,0 +1,20 @@
+#include <xtape/core/error.hpp>
+#include <xtape/nn/init.hpp>
+#include <xtape/nn/rms_norm.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& options) : width_(width), eps_(options.eps) {
+  const std::string name = "rms_norm " + scope.name();
+  if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
+  if (!(eps_ >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(eps_));
+  if (options.affine) weight = scope.parameter("weight", {static_cast<std::size_t>(width)}, init::ones());
+}
+
+Tensor RMSNorm::operator()(const Tensor& x) const {
+  if (x.rank() < 1 || x.extent(-1) != width_)
+    fail_shapes<Shape>("rms_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
+  return rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_);
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

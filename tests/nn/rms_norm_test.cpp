@@ -1,0 +1,43 @@
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+TEST_CASE("RMSNorm: rows over their root mean square, then the gain; the mean stays") {
+  ParamStore store;
+  RMSNorm layer(store.root(), 2, {.eps = 0});
+  const Tensor x(array({2, 2}, {3, 4, 1, 1}));
+  const double root = std::sqrt(12.5);
+  check_near(layer(x).value(), array({2, 2}, {3 / root, 4 / root, 1, 1}), {tolerance(1e-12, 1e-6), 0});
+  layer.weight.set_value(row({2, -1}));
+  check_near(layer(x).value(), array({2, 2}, {6 / root, -4 / root, 2, -1}), {tolerance(1e-12, 1e-6), 0});
+}
+
+TEST_CASE("RMSNorm: epsilon stands inside the root; the gain can be left out") {
+  ParamStore store;
+  RMSNorm layer(store.root(), 2, {.eps = 3, .affine = false});
+  check_near(layer(Tensor(row({1, -1}))).value(), row({0.5, -0.5}));
+  CHECK(store.entries().empty());
+  RMSNorm with_gain(store.root() / "norm", 2);
+  CHECK(store.entries().size() == 1);
+  CHECK(store.contains("norm.weight"));
+}
+
+TEST_CASE("RMSNorm: a row of zeros gives zeros and a finite gradient") {
+  ParamStore store;
+  RMSNorm layer(store.root(), 3);
+  Tape tape;
+  const Tensor x = tape.variable(row({0, 0, 0}));
+  const Tensor y = layer(x);
+  check_equal(y.value(), row({0, 0, 0}));
+  tape.backward(sum(y));
+  check_near(tape.grad(x), row({std::sqrt(1e5), std::sqrt(1e5), std::sqrt(1e5)}), {tolerance(1e-12, 1e-5), 0});
+}
+
+TEST_CASE("RMSNorm: options outside their domain and inputs of another width") {
+  ParamStore store;
+  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 0); }, "[rms_norm n] the width must be at least 1");
+  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 2, {.eps = -1}); }, "eps must not be negative");
+  RMSNorm layer(store.root(), 3);
+  check_throws<ShapeError>([&] { layer(Tensor::ones({3, 2})); }, "the last axis must have 3 elements; got shape (3,2)");
+}

@@ -48,12 +48,13 @@ struct ParameterNorms {
   double gradient, weight, update;
 };
 
-std::vector<ParameterNorms> gradient_and_weight_norms(const std::vector<Parameter>& parameters) {
+std::vector<ParameterNorms> measured_norms(const std::vector<Parameter>& parameters,
+                                           const std::function<double(const Parameter&)>& update_norm) {
   std::vector<ParameterNorms> out;
   for (const Parameter& p : parameters)
     out.push_back({.gradient = p.has_grad() ? p.grad_norm() : 0,
                    .weight = std::sqrt(kernels::sum_of_squares(p.value().data(), p.size())),
-                   .update = 0});
+                   .update = update_norm(p)});
   return out;
 }
 
@@ -174,11 +175,8 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   StepMetrics complete = metrics;
   std::vector<ParameterNorms> norms;
   if (logged) {  // all that can throw comes before anything is changed
-    norms = gradient_and_weight_norms(s.parameters);
+    norms = measured_norms(s.parameters, update_norm);
     if (!complete.grad_norm) complete.grad_norm = joint_gradient_norm(norms);
-    const bool updated = std::isfinite(*complete.grad_norm);
-    for (std::size_t i = 0; i < norms.size(); ++i)
-      if (updated && s.parameters[i].has_grad()) norms[i].update = update_norm(s.parameters[i]);
   }
   s.last_step = step;
   s.tokens += metrics.tokens;

@@ -43,10 +43,9 @@ class RunLog {
 
   /// To be called on every step, after the optimizer's and before zero_grad(): gradient norms are those from before
   /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).
-  /// Without `grad_norm` the total is computed from the parameters'. A gradient that is not finite counts as no
-  /// update, as optimizers refuse it. If the disk refuses a line, one warning is printed and the run goes on without
-  /// the files. Throws ValueError if the step does not come after the last one or the log is finished, GradientError
-  /// after a failed backward pass; then nothing is written.
+  /// Without `grad_norm` the total is computed from the parameters'. If the disk refuses a line, one warning is printed
+  /// and the run goes on without the files. Throws ValueError if the step does not come after the last one or the log
+  /// is finished, GradientError after a failed backward pass; then nothing is written.
   template <class Optimizer>
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
     record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });

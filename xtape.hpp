@@ -7,6 +7,7 @@
 #include <xtape/core/tape.hpp>
 #include <xtape/data/text.hpp>
 #include <xtape/inspect/run_log.hpp>
+#include <xtape/models/char_rnn.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/nn/batch_norm.hpp>

@@ -79,6 +79,38 @@ std::vector<Batch> TextData::validation_batches(index_t batch, index_t windows) 
   return batches;
 }
 
+index_t TextData::windows_in_stream(index_t size, index_t streams) const {
+  require_positive("text", "streams", streams);
+  const index_t windows = (size - 1) / streams / context_;
+  if (windows < 1)
+    throw ValueError("text", std::to_string(size) + " symbols in " + std::to_string(streams) +
+                                 " streams are fewer for each than the context of " + std::to_string(context_));
+  return windows;
+}
+
+Batch TextData::stream_windows(index_t begin, index_t size, index_t window, index_t streams) const {
+  std::vector<index_t> starts(static_cast<std::size_t>(streams));
+  for (index_t b = 0; b < streams; ++b)
+    starts[static_cast<std::size_t>(b)] = begin + b * ((size - 1) / streams) + window * context_;
+  return windows_at(starts);
+}
+
+index_t TextData::train_stream_windows(index_t streams) const { return windows_in_stream(train_size_, streams); }
+
+Batch TextData::train_stream(index_t step, index_t streams) const {
+  if (step < 0) throw ValueError("train_stream", "step must not be negative, not " + std::to_string(step));
+  return stream_windows(0, train_size_, step % train_stream_windows(streams), streams);
+}
+
+std::vector<Batch> TextData::validation_streams(index_t streams, index_t windows) const {
+  require_positive("validation_streams", "windows", windows);
+  std::vector<Batch> batches;
+  const index_t end = std::min(windows, windows_in_stream(validation_size(), streams));
+  for (index_t window = 0; window < end; ++window)
+    batches.push_back(stream_windows(train_size_, validation_size(), window, streams));
+  return batches;
+}
+
 TextData load_text(const std::string& path, const TextOptions& options) {
   require_positive("load_text", "context", options.context);
   const std::string found = find_data(path);

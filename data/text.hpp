@@ -41,6 +41,14 @@ class TextData {
   /// every batch size. Throws ValueError if step is negative or batch is below 1.
   Batch train_batch(index_t step, index_t batch) const;
 
+  /// The training split read from front to end in `streams` equal runs side by side, [streams, T]: row b goes on where
+  /// row b of the step before ended, so that a recurrent model's state can be carried from batch to batch. A pass takes
+  /// train_stream_windows steps; then each run starts again. Throws ValueError if step is negative, streams is below 1,
+  /// or a run is shorter than a window.
+  Batch train_stream(index_t step, index_t streams) const;
+  /// Windows in each run.
+  index_t train_stream_windows(index_t streams) const;
+
   /// Number of validation windows: every validation symbol but the first, and but a rest shorter than T, is the target
   /// of exactly one.
   index_t validation_windows() const { return (validation_size() - 1) / context_; }
@@ -49,9 +57,15 @@ class TextData {
   /// batch but perhaps the last. Throws ValueError if batch or windows is below 1.
   std::vector<Batch> validation_batches(index_t batch, index_t windows) const;
 
+  /// The first `windows` batches (all of them, if there are fewer) of the validation split read in runs as in
+  /// train_stream. Throws as that does.
+  std::vector<Batch> validation_streams(index_t streams, index_t windows) const;
+
  private:
   index_t size() const { return static_cast<index_t>(ids_.size()); }
   Batch windows_at(const std::vector<index_t>& starts) const;
+  Batch stream_windows(index_t begin, index_t size, index_t window, index_t streams) const;
+  index_t windows_in_stream(index_t size, index_t streams) const;
 
   index_t context_;
   std::uint64_t seed_;

@@ -29,6 +29,13 @@ enum class Fan { in, out };  ///< in keeps the size of activations, out that of 
 Init he_uniform(double gain = 1.4142135623730951, Fan fan = Fan::in);
 Init he_normal(double gain = 1.4142135623730951, Fan fan = Fan::in);
 
+/// Saxe et al. 2014: a random matrix with orthonormal rows, or columns if these are fewer, times the gain; every such
+/// matrix is as likely as any other. Axes after the first count as one. Square, it keeps the length of what passes.
+Init orthogonal(double gain = 1);
+
+/// `gain` on the diagonal of a matrix, zero elsewhere; throws ShapeError for another number of axes.
+Init identity(double gain = 1);
+
 /// Uniform within 1/sqrt(fan_in): PyTorch's default for linear layers (weight, and bias by the weight's fan).
 Init by_fan_in(index_t fan_in);
 

@@ -74,18 +74,20 @@ void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Par
   if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
 }
 
-/// c += a W^T for `count` gates, whose weights start at row `gate` H. a [rows, H], c [rows, count H].
-void add_states(const RecurrentArrays& r, index_t gate, index_t count, index_t rows, Factor a, real* c,
-                index_t stride_c) {
+/// The weights of `count` gates from gate `first` on, packed once for all steps: W^T to add what the states contribute
+/// to the gates, or W for the gradient that goes back to the states.
+PackedFactor to_gates(const RecurrentArrays& r, index_t first, index_t count) {
   const index_t h = r.hidden;
-  gemm(rows, count * h, h, 1, a, {r.weight + gate * h * h, h, true}, 1, c, stride_c);
+  return PackedFactor({r.weight + first * h * h, h, true}, h, count * h);
+}
+PackedFactor to_states(const RecurrentArrays& r, index_t first, index_t count) {
+  const index_t h = r.hidden;
+  return PackedFactor({r.weight + first * h * h, h}, count * h, h);
 }
 
-/// dh = beta dh + d W for `count` gates: the gradient that reaches the state through the product.
-void states_backward(const RecurrentArrays& r, index_t gate, index_t count, index_t rows, Factor d, real beta, real* dh,
-                     index_t stride_dh) {
-  const index_t h = r.hidden;
-  gemm(rows, h, count * h, 1, d, {r.weight + gate * h * h, h}, beta, dh, stride_dh);
+/// c = beta c + a w.
+void multiply(index_t rows, Factor a, const PackedFactor& w, real beta, real* c, index_t stride_c) {
+  gemm(rows, w.n(), w.k(), 1, a, w, beta, c, stride_c);
 }
 
 /// The pointers of `rows` rows of a part from `first` on, without those to the state after the step.
@@ -116,8 +118,9 @@ GateGrads gate_grads(const RecurrentArrays& r, const RecurrentGrads& g, index_t 
 
 void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
   const index_t h = r.hidden;
+  const PackedFactor weight = to_gates(r, 0, 1);
   forward_steps(r.steps, [&](const Part& p) {
-    add_states(r, 0, 1, p.rows, {r.h.before + p.row * h, h}, r.gates + p.row * h, h);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * h, h);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 1, p, first, rows, ends);
       table().rnn(at, f);
@@ -129,6 +132,7 @@ void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
 
 void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const RecurrentGrads& g) {
   const index_t h = r.hidden;
+  const PackedFactor weight = to_states(r, 0, 1);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     real* dh = g.dh + p.begin * h;
@@ -140,15 +144,16 @@ void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const R
     } else {
       std::copy_n(dh, p.rows * h, dgates);
     }
-    states_backward(r, 0, 1, p.rows, {dgates, h}, 0, dh, h);
+    multiply(p.rows, {dgates, h}, weight, 0, dh, h);
     if (!inside) table().rnn_backward(f, r.h.before + p.row * h, dh, dh, p.rows * h);
   });
 }
 
 void lstm(const RecurrentArrays& r) {
   const index_t h = r.hidden;
+  const PackedFactor weight = to_gates(r, 0, 4);
   forward_steps(r.steps, [&](const Part& p) {
-    add_states(r, 0, 4, p.rows, {r.h.before + p.row * h, h}, r.gates + p.row * 4 * h, 4 * h);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * 4 * h, 4 * h);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
       table().lstm(at);
@@ -159,24 +164,25 @@ void lstm(const RecurrentArrays& r) {
 
 void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
   const index_t h = r.hidden;
+  const PackedFactor weight = to_states(r, 0, 4);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
       table().lstm_backward(step_rows(r, 4, p, first, rows, ends), gate_grads(r, g, 4, p, first));
     });
-    states_backward(r, 0, 4, p.rows, {g.dgates + p.row * 4 * h, 4 * h}, 0, g.dh + p.begin * h, h);
+    multiply(p.rows, {g.dgates + p.row * 4 * h, 4 * h}, weight, 0, g.dh + p.begin * h, h);
   });
 }
 
 void gru(const RecurrentArrays& r, bool reset_after) {
   const index_t h = r.hidden, stride = 4 * h;
+  const PackedFactor weight = to_gates(r, 0, reset_after ? 3 : 2), candidate = to_gates(r, 2, reset_after ? 0 : 1);
   forward_steps(r.steps, [&](const Part& p) {
-    const real* before = r.h.before + p.row * h;
     real* gates = r.gates + p.row * stride;
-    add_states(r, 0, reset_after ? 3 : 2, p.rows, {before, h}, gates, stride);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, gates, stride);
     if (!reset_after) {
       table().gru_reset(gate_rows(r, 4, p, 0, p.rows));
-      add_states(r, 2, 1, p.rows, {gates + 2 * h, stride}, gates + 3 * h, stride);
+      multiply(p.rows, {gates + 2 * h, stride}, candidate, 1, gates + 3 * h, stride);
     }
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
@@ -189,19 +195,19 @@ void gru(const RecurrentArrays& r, bool reset_after) {
 
 void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGrads& g) {
   const index_t h = r.hidden, stride = 4 * h;
+  const PackedFactor weight = to_states(r, 0, reset_after ? 3 : 2), candidate = to_states(r, 2, reset_after ? 0 : 1);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     const GateRows at = gate_rows(r, 4, p, 0, p.rows);
     const GateGrads grads = gate_grads(r, g, 4, p, 0);
     if (reset_after) {
       table().gru_backward(at, grads);
-      states_backward(r, 0, 3, p.rows, {grads.dgates, stride}, 1, grads.dh, h);
     } else {
       table().gru_update_backward(at, grads);
-      states_backward(r, 2, 1, p.rows, {grads.dgates + 3 * h, stride}, 0, grads.dgates + 2 * h, stride);
+      multiply(p.rows, {grads.dgates + 3 * h, stride}, candidate, 0, grads.dgates + 2 * h, stride);
       table().gru_reset_backward(at, grads);
-      states_backward(r, 0, 2, p.rows, {grads.dgates, stride}, 1, grads.dh, h);
     }
+    multiply(p.rows, {grads.dgates, stride}, weight, 1, grads.dh, h);
   });
 }
 

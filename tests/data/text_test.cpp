@@ -80,6 +80,34 @@ TEST_CASE("validation windows cover the split in order, each target once") {
   CHECK(few[1].inputs.shape(0) == 2);
 }
 
+TEST_CASE("streams read the split in equal runs, each batch where the last one ended") {
+  const TextData text(counting(1000), {.context = 8});  // 900 and 100
+  CHECK(text.train_stream_windows(5) == 22);            // runs of 179 targets: 22 windows and a rest of 3
+  std::vector<index_t> next = {0, 179, 358, 537, 716};
+  for (index_t step = 0; step < 22; ++step) {
+    const Batch batch = text.train_stream(step, 5);
+    REQUIRE(same_shape(batch.inputs.shape(), Shape{5, 8}));
+    for (std::size_t b = 0; b < 5; ++b) {
+      for (std::size_t t = 0; t < 8; ++t) {
+        REQUIRE(batch.inputs(b, t) == next[b]++);
+        REQUIRE(batch.targets(b, t) == next[b]);
+      }
+    }
+  }
+  CHECK(list(text.train_stream(22, 5).inputs) == list(text.train_stream(0, 5).inputs));
+  CHECK(text.train_stream(21, 5).targets(4, 7) < 900);
+
+  const std::vector<Batch> validation = text.validation_streams(3, 100);
+  REQUIRE(validation.size() == 4);  // runs of 33 targets
+  CHECK(list(validation[1].inputs) == [] {
+    std::vector<index_t> wanted;
+    for (index_t start : {908, 941, 974})
+      for (index_t t = 0; t < 8; ++t) wanted.push_back(start + t);
+    return wanted;
+  }());
+  CHECK(text.validation_streams(3, 2).size() == 2);
+}
+
 TEST_CASE("the shortest text gives one window of each split, one symbol less is refused") {
   const TextData text(counting(50), {.context = 4});  // 45 and 5
   const Batch validation = text.validation_batches(1, 1).at(0);
@@ -119,6 +147,12 @@ TEST_CASE("arguments outside their domain are refused") {
   check_throws<ValueError>([&] { text.train_batch(0, 0); }, "[train_batch] batch must be at least 1, not 0");
   check_throws<ValueError>([&] { text.validation_batches(0, 1); }, "batch must be at least 1");
   check_throws<ValueError>([&] { text.validation_batches(1, 0); }, "windows must be at least 1");
+  check_throws<ValueError>([&] { text.train_stream(-1, 4); }, "[train_stream] step must not be negative, not -1");
+  check_throws<ValueError>([&] { text.train_stream(0, 0); }, "streams must be at least 1, not 0");
+  check_throws<ValueError>([&] { text.train_stream(0, 23); },
+                           "[text] 90 symbols in 23 streams are fewer for each than the context of 4");
+  check_throws<ValueError>([&] { text.validation_streams(3, 1); }, "10 symbols in 3 streams");
+  check_throws<ValueError>([&] { text.validation_streams(1, 0); }, "windows must be at least 1");
   check_throws<ValueError>([] { TextData("abc", {.context = 0}); }, "context must be at least 1, not 0");
   check_throws<ValueError>([] { TextData(""); }, "the text is empty");
 }

@@ -58,6 +58,22 @@ TEST_CASE("tokens are drawn with the probabilities of the tempered softmax") {
   CHECK(written != generate(f.model, {0}, {.length = draws, .temperature = temperature, .seed = 2}));
 }
 
+TEST_CASE("a recurrent model writes what follows all tokens before") {
+  ParamStore store(3);
+  const CharRNN model(store.root(), {.vocab = 5, .cell = CellKind::gru, .embedding = 3, .hidden = 8});
+  std::vector<index_t> tokens = {4, 0, 2, 2};
+  const std::vector<index_t> written = generate(model, tokens, {.length = 8, .temperature = 0});
+  CHECK(written.size() == 8);
+  for (index_t token : written) {
+    IndexArray ids(Shape{1, tokens.size()});
+    std::copy(tokens.begin(), tokens.end(), ids.begin());
+    const Tensor logits = model(ids).logits;
+    const real* last = logits.data() + logits.size() - 5;
+    CHECK(token == std::max_element(last, last + 5) - last);
+    tokens.push_back(token);
+  }
+}
+
 TEST_CASE("wrong arguments of generate") {
   const Fixture f;
   CHECK(generate(f.model, {1}, {.length = 0}).empty());

@@ -1,0 +1,85 @@
+// Trains a recurrent network on a text, character by character, and lets it write. The text is read from front to end
+// in parallel streams: the state is carried from batch to batch, gradients stop at each batch's first character.
+#include <xtape/xtape.hpp>
+
+#include <iostream>
+
+using namespace xtape;
+
+void train(int argc, char** argv) {
+  Args args("char_rnn", "Trains a recurrent network on a text, character by character, and lets it write.",
+            {.steps = 3000, .quick_steps = 30});
+  args.group("Data");
+  const auto text_file = args.text("text", "kjv.txt", "text in UTF-8; scripts/get_data.sh kjv gets the default");
+  const auto context = args.integer("context", 64, {1, 4096}, "characters through which a gradient passes");
+  const auto streams = args.integer("batch", 32, {1, 4096}, "places of the text that are read at the same time");
+  args.group("Model");
+  const auto cell = args.choice("cell", {"rnn", "gru", "lstm"}, "lstm", "kind of recurrent cell");
+  const auto embedding = args.integer("embedding", 64, {1, 4096}, "width of a character's vector");
+  const auto hidden = args.integer("hidden", 256, {1, 4096}, "width of the state");
+  const auto layers = args.integer("layers", 1, {1, 64}, "recurrent layers");
+  const auto dropout = args.number("dropout", 0, {0, 1}, "probability of dropping a layer's output");
+  args.group("Optimization");
+  const auto lr = args.number("lr", 3e-3, {0, 1}, "learning rate after 100 steps of warm-up; then it falls to 0");
+  const auto weight_decay = args.number("weight-decay", 0, {0, 1}, "decoupled weight decay of matrices");
+  const auto clip = args.number("clip", 1, {0, 1000}, "largest joint norm of the gradients");
+  args.group("Log");
+  const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
+  const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
+  const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.parse(argc, argv);
+
+  const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
+  const std::vector<Batch> validation = text.validation_streams(streams, 16);
+  ParamStore store(args.seed());
+  const CharRNN model(store.root(), {.vocab = text.vocab(),
+                                     .cell = cell_kind(*cell),
+                                     .embedding = embedding,
+                                     .hidden = hidden,
+                                     .layers = layers,
+                                     .dropout = dropout,
+                                     .init = {.recurrent = init::orthogonal()}});
+  AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
+  RunLog log(args, store, {.interval = log_interval});
+
+  CharRNNState state;
+  for (index_t step = 0; step < args.steps(); ++step) {
+    std::optional<double> validation_loss;
+    if (step % val_interval == 0 || step + 1 == args.steps()) {
+      CharRNNState carried;
+      const auto reader = [&](const IndexArray& ids) {
+        CharRNNOutput out = model(ids, carried);
+        carried = out.state;
+        return out.logits;
+      };
+      validation_loss = mean_loss(store, reader, validation);
+    }
+    if (step % text.train_stream_windows(streams) == 0) state = {};  // every stream is back at its start
+    const Batch batch = text.train_stream(step, streams);
+    Tape tape;
+    const CharRNNOutput out = model(batch.inputs, state);
+    const Tensor loss = cross_entropy(out.logits, batch.targets);
+    state = out.state.detach();
+    tape.backward(loss);
+    const double norm = clip_grad_norm(store, clip);
+    const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
+    opt.step(rate);
+    log.step(step,
+             {.loss = loss.item(),
+              .validation_loss = validation_loss,
+              .lr = rate,
+              .grad_norm = norm,
+              .tokens = streams * context},
+             opt);
+    store.zero_grad();
+  }
+  log.finish();
+
+  store.eval();
+  const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window
+  const std::vector<index_t> written = generate(model, {start.begin(), start.begin() + context},
+                                                {.length = sample, .temperature = 0.8, .seed = args.seed()});
+  std::cout << "\nA sample:\n" << text.vocabulary().decode(written) << std::endl;
+}
+
+int main(int argc, char** argv) { return run_program(train, argc, argv); }

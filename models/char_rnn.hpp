@@ -1,0 +1,65 @@
+// Recurrent language model over characters.
+#pragma once
+
+#include <xtape/nn/dropout.hpp>
+#include <xtape/nn/embedding.hpp>
+#include <xtape/nn/gru.hpp>
+#include <xtape/nn/linear.hpp>
+#include <xtape/nn/lstm.hpp>
+#include <xtape/nn/rnn.hpp>
+
+#include <string_view>
+#include <variant>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+enum class CellKind { rnn, gru, lstm };
+
+/// The kind of that name. Throws ValueError for another name.
+CellKind cell_kind(std::string_view name);
+
+struct CharRNNConfig {
+  index_t vocab;
+  CellKind cell = CellKind::lstm;
+  index_t embedding = 64;  ///< width of a character's vector
+  index_t hidden = 128;    ///< width of a state
+  index_t layers = 1;
+  double dropout = 0;  ///< between layers and before the output layer, in training
+  RecurrentInit init = {};
+  std::optional<double> forget_bias = {};  ///< lstm only, see LSTMOptions
+};
+
+/// c is empty unless the cells are lstm.
+using CharRNNState = LSTMState;
+
+struct CharRNNOutput {
+  Tensor logits;  ///< [B, T, vocab]: of the character after each
+  CharRNNState state;
+};
+
+/// ids [B, T] -> logits [B, T, vocab], from the state after the characters before them. A state carried from one call
+/// to the next carries gradients too; detach() ends them. Parameters: embedding.weight, rnn.* (see RNN, GRU, LSTM),
+/// head.*.
+class CharRNN {
+ public:
+  /// Throws ValueError if a size is less than 1, the dropout is no probability, or a forget bias is given to another
+  /// cell than lstm.
+  CharRNN(const Scope& scope, const CharRNNConfig& config);
+
+  /// Throws ShapeError if ids or states do not fit, IndexError for an id outside the vocabulary.
+  CharRNNOutput operator()(const IndexArray& ids, const CharRNNState& state = {}) const;
+
+  const CharRNNConfig& config() const { return config_; }
+
+ private:
+  using Layers = std::variant<RNN, GRU, LSTM>;
+  static Layers layers_of(const Scope& scope, const CharRNNConfig& config);
+
+  CharRNNConfig config_;
+  Embedding embedding_;
+  Layers layers_;
+  Dropout dropout_;
+  Linear head_;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,96 @@
+// The recurrent language model.
+#include <xtape/models/char_rnn.hpp>
+
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr CellKind kKinds[] = {CellKind::rnn, CellKind::gru, CellKind::lstm};
+
+CharRNNConfig small(CellKind cell) { return {.vocab = 5, .cell = cell, .embedding = 3, .hidden = 8, .layers = 2}; }
+
+const Limits kClose = {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)};
+
+}  // namespace
+
+TEST_CASE("a carried state stands for the characters before") {
+  const IndexArray ids = {{0, 1, 2, 3, 4, 0}, {4, 4, 1, 0, 2, 3}};
+  for (const CellKind kind : kKinds) {
+    ParamStore store(1);
+    const CharRNN model(store.root(), small(kind));
+    const CharRNNOutput whole = model(ids);
+    CHECK(whole.logits.shape() == Shape{2, 6, 5});
+    CHECK(whole.state.h.size() == 2);
+    CHECK(whole.state.c.size() == (kind == CellKind::lstm ? 2 : 0));
+    const IndexArray front = {{0, 1, 2}, {4, 4, 1}}, back = {{3, 4, 0}, {0, 2, 3}};
+    const CharRNNOutput first = model(front);
+    const CharRNNOutput second = model(back, first.state);
+    check_near(concat({first.logits, second.logits}, 1).value(), whole.logits.value(), kClose);
+    check_near(second.state.h[1].value(), whole.state.h[1].value(), kClose);
+  }
+}
+
+TEST_CASE("each cell learns a cycle with the state carried and gradients cut") {
+  // 0 1 2 1 0 1 2 1 ...: what follows a 1 depends on the character before it, often in the last batch.
+  for (const CellKind kind : kKinds) {
+    ParamStore store(2);
+    const CharRNN model(store.root(), {.vocab = 3, .cell = kind, .embedding = 4, .hidden = 8});
+    AdamW opt(store.parameters(), {});
+    CharRNNState state;
+    double loss = 0;
+    index_t position = 0;
+    const auto symbol = [](index_t i) { return i % 2 ? 1 : i % 4; };
+    for (int step = 0; step < 300; ++step) {
+      IndexArray inputs(Shape{1, 3}), targets(Shape{1, 3});
+      for (std::size_t t = 0; t < 3; ++t, ++position) {
+        inputs(0, t) = symbol(position);
+        targets(0, t) = symbol(position + 1);
+      }
+      Tape tape;
+      const CharRNNOutput out = model(inputs, state);
+      const Tensor value = cross_entropy(out.logits, targets);
+      state = out.state.detach();
+      tape.backward(value);
+      opt.step(0.02);
+      store.zero_grad();
+      loss = static_cast<double>(value.item());
+    }
+    CHECK(loss < 0.05);
+  }
+}
+
+TEST_CASE("parameters of the recurrent language model") {
+  ParamStore store;
+  const CharRNN model(store.root(), {.vocab = 5, .cell = CellKind::gru, .embedding = 3, .hidden = 4});
+  std::vector<std::string> names;
+  for (const Parameter& p : store.parameters()) names.push_back(p.name());
+  CHECK(names == std::vector<std::string>{"embedding.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0",
+                                          "rnn.bias_hh_l0", "head.weight", "head.bias"});
+}
+
+TEST_CASE("the recurrent language model refuses what does not fit") {
+  ParamStore store;
+  const CharRNN model(store.root(), small(CellKind::gru));
+  check_throws<ShapeError>([&] { model(IndexArray{0, 1}); }, "[char_rnn] ids must be [B, T]; got shape (2)");
+  check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "id 5 is outside 0..4");
+  check_throws<ShapeError>(
+      [&] {
+        model(IndexArray{{0}, {1}}, model(IndexArray{{0}}).state);
+      },
+      "[gru] the hidden state must have shape (2,8); got shape (1,8)");
+  check_throws<ValueError>([] { cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
+  CHECK(cell_kind("rnn") == CellKind::rnn);
+  CHECK(cell_kind("gru") == CellKind::gru);
+  CHECK(cell_kind("lstm") == CellKind::lstm);
+  CharRNNConfig config = small(CellKind::gru);
+  config.forget_bias = 1;
+  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm has a forget gate");
+  check_throws<ShapeError>(
+      [&] {
+        model(IndexArray{{0}}, {.h = {}, .c = {Tensor::zeros({1, 8})}});
+      },
+      "[char_rnn] the state has a c, but the cells have none");
+}

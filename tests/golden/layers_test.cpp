@@ -2,7 +2,9 @@
 #include "tables.hpp"
 
 #include <xtape/models/transformer_block.hpp>
+#include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/dropout.hpp>
+#include <xtape/nn/rms_norm.hpp>
 
 namespace xtape::test {
 
@@ -27,6 +29,42 @@ GoldenCase layer_norm_layer(const char* title, const LayerNormOptions& options) 
             LayerNorm layer(g.scope(), 6, options);
             return g.loaded(layer)(g.in("x"));
           }};
+}
+
+/// Two batches in training, so that the running statistics are seen to run.
+GoldenCase batch_norm_layer(const char* title, const BatchNormOptions& options) {
+  return {std::string("BatchNorm/") + title, [=](Golden& g) {
+            BatchNorm layer(g.scope(), 4, options);
+            const BatchNorm& norm = g.loaded(layer);
+            const Tensor y = norm(g.in("first"));
+            return Outputs({y, norm(g.in("second"))});
+          }};
+}
+
+GoldenCase evaluated_batch_norm(const char* title) {
+  return {std::string("BatchNorm/") + title, [](Golden& g) {
+            BatchNorm layer(g.scope(), 4);
+            g.store().eval();
+            return g.loaded(layer)(g.in("x"));
+          }};
+}
+
+GoldenTable other_norms() {
+  return {
+      batch_norm_layer("training, rows", {}),
+      batch_norm_layer("training, sequences", {}),
+      batch_norm_layer("momentum", {.momentum = 0.25}),
+      batch_norm_layer("cumulative average", {.cumulative = true}),
+      batch_norm_layer("no affine", {.affine = false}),
+      batch_norm_layer("eps", {.eps = 0.125}),
+      evaluated_batch_norm("evaluation, rows"),
+      evaluated_batch_norm("evaluation, sequences"),
+      {"RMSNorm/rows",
+       [](Golden& g) {
+         RMSNorm layer(g.scope(), 6);
+         return g.loaded(layer)(g.in("x"));
+       }},
+  };
 }
 
 AttentionMasks masks(const Golden& g, bool causal, bool padded) {
@@ -84,7 +122,7 @@ GoldenTable layer_golden_cases() {
       block("causal", true, false),
       block("causal and key padding", true, true),
   };
-  return joined({plain, dropout_layers()});
+  return joined({plain, other_norms(), dropout_layers()});
 }
 
 TEST_CASE("layers agree with golden values") { check_golden(layer_golden_cases()); }

@@ -1,6 +1,7 @@
 // Loss curves of two hundred steps against PyTorch's, from the same weights and batches.
 #include "tables.hpp"
 
+#include <xtape/models/char_rnn.hpp>
 #include <xtape/optim/schedule.hpp>
 
 #include <cstdio>
@@ -68,9 +69,19 @@ double gpt_error() {
   });
 }
 
+double lstm_error() {
+  ParamStore store;
+  const CharRNN model(store.root(), {.vocab = kVocab, .embedding = kLstmWidth, .hidden = kLstmWidth});
+  Adam optimizer(all_parameters(store));
+  const auto logits = [&](const IndexArray& ids) { return model(ids).logits; };
+  return curve_error("CharRNN/200 steps", store, logits, optimizer, [](index_t) { return 1e-2; });
+}
+
 }  // namespace
 
-GoldenErrors training_golden_errors() { return {{"TransformerLM/200 steps", gpt_error()}}; }
+GoldenErrors training_golden_errors() {
+  return {{"TransformerLM/200 steps", gpt_error()}, {"CharRNN/200 steps", lstm_error()}};
+}
 
 TEST_CASE("small models train along PyTorch's loss curves") {
   for (const auto& [name, error] : training_golden_errors()) {

@@ -1,7 +1,14 @@
 // Gradients of every layer and model against central differences, in double.
 #include "layer_gradcheck.hpp"
 
+#include <xtape/core/ops/shape.hpp>
+#include <xtape/models/char_rnn.hpp>
+#include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/dropout.hpp>
+#include <xtape/nn/gru.hpp>
+#include <xtape/nn/lstm.hpp>
+#include <xtape/nn/rms_norm.hpp>
+#include <xtape/nn/rnn.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -36,6 +43,8 @@ std::vector<LayerCase> simple_layers() {
       {"Embedding", "repeated rows", {}, builder<Embedding>(looked_up, 5, 3)},
       {"LayerNorm", "affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5)},
       {"LayerNorm", "no affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5, LayerNormOptions{.affine = false})},
+      {"RMSNorm", "gain", {x}, builder<RMSNorm>(of_one<RMSNorm>, 5)},
+      {"BatchNorm", "sequences in training", {x}, builder<BatchNorm>(of_one<BatchNorm>, 5)},
       {"Dropout", "in training", {x}, builder<Dropout>(of_one<Dropout>, 0.3)},
   };
 }
@@ -65,22 +74,59 @@ std::vector<LayerCase> attention_layers() {
           block("key padding", padded), block("dropout", causal, 0.3)};
 }
 
+/// Outputs over all steps and last states, as one vector.
+template <class Output>
+Tensor all_of(const Output& out) {
+  std::vector<Tensor> parts = {reshape(out.y, {-1})};
+  for (const Tensor& h : out.state.h) parts.push_back(reshape(h, {-1}));
+  return concat(parts, 0);
+}
+
+std::vector<LayerCase> recurrent_layers() {
+  const Array x = sample({2, 3, 4}, 3), row = sample({2, 4}, 4), h = sample({2, 3}, 5), c = sample({2, 3}, 6);
+  const auto sequence = [](const auto& layer, Args a) { return all_of(layer(a[0], {}, IndexArray({3, 2}))); };
+  const auto step = [](const auto& cell, Args a) { return cell(a[0], a[1]); };
+  const auto lstm_step = [](const LSTMCell& cell, Args a) {
+    const LstmStep next = cell(a[0], {a[1], a[2]});
+    return concat({next.h, next.c}, 1);
+  };
+  return {
+      {"RNN",
+       "two layers, both ways",
+       {x},
+       builder<RNN>(sequence, 4, 3, RNNOptions{.layers = 2, .bidirectional = true})},
+      {"GRU",
+       "two layers, both ways",
+       {x},
+       builder<GRU>(sequence, 4, 3, GRUOptions{.layers = 2, .bidirectional = true})},
+      {"LSTM",
+       "two layers, both ways",
+       {x},
+       builder<LSTM>(sequence, 4, 3, LSTMOptions{.layers = 2, .bidirectional = true})},
+      {"RNNCell", "", {row, h}, builder<RNNCell>(step, 4, 3)},
+      {"GRUCell", "", {row, h}, builder<GRUCell>(step, 4, 3)},
+      {"LSTMCell", "", {row, h, c}, builder<LSTMCell>(lstm_step, 4, 3)},
+  };
+}
+
 std::vector<LayerCase> models() {
   const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
   const auto call = [ids](const TransformerLM& model, Args) { return model(ids); };
+  const auto logits = [ids](const CharRNN& model, Args) { return model(ids).logits; };
   const TransformerConfig config = {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 2};
   TransformerConfig tied = config;
   tied.tied_head = true;
   tied.positions = Positions::sinusoidal;
   return {{"TransformerLM", "learned positions", {}, builder<TransformerLM>(call, config)},
-          {"TransformerLM", "tied head, sinusoidal positions", {}, builder<TransformerLM>(call, tied)}};
+          {"TransformerLM", "tied head, sinusoidal positions", {}, builder<TransformerLM>(call, tied)},
+          {"CharRNN", "lstm", {}, builder<CharRNN>(logits, CharRNNConfig{.vocab = 5, .embedding = 3, .hidden = 4})}};
 }
 
 }  // namespace
 
 std::vector<LayerCase> layer_grad_cases() {
   std::vector<LayerCase> all;
-  for (const auto& table : {simple_layers, attention_layers, models})
+  for (const auto& table : {simple_layers, attention_layers, recurrent_layers, models})
     for (LayerCase& entry : table()) all.push_back(std::move(entry));
   return all;
 }

@@ -53,11 +53,11 @@ class LstmModel(nn.Module):
     def __init__(self, width=16, hidden=32):
         super().__init__()
         self.embedding = nn.Embedding(VOCAB, width)
-        self.lstm = nn.LSTM(width, hidden, batch_first=True)
+        self.rnn = nn.LSTM(width, hidden, batch_first=True)
         self.head = nn.Linear(hidden, VOCAB)
 
     def forward(self, ids):
-        return self.head(self.lstm(self.embedding(ids))[0])
+        return self.head(self.rnn(self.embedding(ids))[0])
 
 
 def start(model, rng):
@@ -99,4 +99,4 @@ def write(g):
                                   {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}])
 
     curve(g, "TransformerLM/200 steps", Gpt(), decay_groups, lambda step: cosine(step, 20, STEPS, 3e-3, 3e-4))
-    curve(g, "CharRnn/200 steps", LstmModel(), lambda model: torch.optim.Adam(model.parameters()), lambda step: 1e-2)
+    curve(g, "CharRNN/200 steps", LstmModel(), lambda model: torch.optim.Adam(model.parameters()), lambda step: 1e-2)

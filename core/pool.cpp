@@ -121,19 +121,31 @@ struct Shared {
 };
 
 void lock_before_fork();
-void unlock_after_fork();
+void unlock_in_parent();
+void start_in_child();
 
 Shared& shared() {
   // Never destroyed: arrays with static lifetime may be freed after any destructor of ours would have run.
   static Shared* instance = [] {
-    ::pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);
+    ::pthread_atfork(lock_before_fork, unlock_in_parent, start_in_child);
     return new Shared;
   }();
   return *instance;
 }
 
+thread_local Counters* own_counters = nullptr;
+
 void lock_before_fork() { shared().mutex.lock(); }
-void unlock_after_fork() { shared().mutex.unlock(); }
+void unlock_in_parent() { shared().mutex.unlock(); }
+
+/// The child has the forking thread only: what the others counted is kept, their counters' memory is not.
+void start_in_child() {
+  Shared& s = shared();
+  for (const Counters* thread : s.threads)
+    if (thread != own_counters) s.retired.add(thread->bytes.load(), thread->blocks.load());
+  std::erase_if(s.threads, [](const Counters* thread) { return thread != own_counters; });
+  s.mutex.unlock();
+}
 
 struct ThreadCache {
   std::array<FreeList, kClasses> lists;
@@ -143,6 +155,7 @@ struct ThreadCache {
     Shared& s = shared();
     const std::lock_guard lock(s.mutex);
     s.threads.push_back(&counters);
+    own_counters = &counters;
   }
   ~ThreadCache();
 };

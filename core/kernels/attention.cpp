@@ -51,9 +51,9 @@ bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
 
 /// Keys and values of one head, packed once for all blocks of queries.
 struct Packed {
-  PackedFactor keys_across;    // k^T, for scores
-  PackedFactor values;         // v in the forward pass, v^T in the backward
-  PackedFactor keys;           // k, for dq; empty in the forward pass
+  PackedFactor keys_across;  // k^T, for scores
+  PackedFactor values;       // v in the forward pass, v^T in the backward
+  PackedFactor keys;         // k, for dq; empty in the forward pass
   bool finite_keys, finite_values;
 
   Packed(const AttentionProblem& p, index_t b, index_t key_head, bool backward)
@@ -89,6 +89,19 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
   }
 }
 
+/// out += weights^T values for weights [rows, count], with the same care.
+void spread(index_t rows, index_t count, index_t width, const real* weights, const real* values, index_t value_stride,
+            real* out, index_t out_stride) {
+  if (all_finite(values, rows, width, value_stride))
+    return gemm(count, width, rows, 1, {weights, count, true}, {values, value_stride}, 1, out, out_stride);
+  for (index_t i = 0; i < rows; ++i) {
+    for (index_t j = 0; j < count; ++j) {
+      const real w = weights[i * count + j];
+      for (index_t c = 0; w != 0 && c < width; ++c) out[j * out_stride + c] += w * values[i * value_stride + c];
+    }
+  }
+}
+
 /// Buffers of one task.
 struct Workspace {
   Scratch<real> weights, slopes, factors;
@@ -117,8 +130,8 @@ void forward_block(const AttentionProblem& p, const Block& block, const Packed& 
     }
   }
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, block.keys, packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0,
-      out.at(block.b, block.h) + block.first * out.row, out.row);
+  mix(block.rows, block.keys, p.value_width, scores, block.keys, packed.values, p.v.at(block.b, key_head), p.v.row,
+      packed.finite_values, 0, out.at(block.b, block.h) + block.first * out.row, out.row);
 }
 
 /// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `slopes`:
@@ -128,8 +141,7 @@ void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0,
-       work.slopes.data(), block.keys);
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), block.keys);
   for (index_t i = 0; i < block.rows; ++i) {
     real* w = work.weights.data() + i * block.keys;
     real* s = work.slopes.data() + i * block.keys;
@@ -174,11 +186,11 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
             packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
       }
       if (g.dk.data)
-        gemm(block.keys, p.width, block.rows, 1, {work.slopes.data(), block.keys, true},
-             {p.q.at(b, h) + first * p.q.row, p.q.row}, 1, g.dk.at(b, key_head), g.dk.row);
+        spread(block.rows, block.keys, p.width, work.slopes.data(), p.q.at(b, h) + first * p.q.row, p.q.row,
+               g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
-        gemm(block.keys, p.value_width, block.rows, 1, {work.weights.data(), block.keys, true},
-             {upstream.at(b, h) + first * upstream.row, upstream.row}, 1, g.dv.at(b, key_head), g.dv.row);
+        spread(block.rows, block.keys, p.value_width, work.weights.data(), upstream.at(b, h) + first * upstream.row,
+               upstream.row, g.dv.at(b, key_head), g.dv.row);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,8 +42,13 @@ void relax() {
 /// Workers sleep on `epoch`; a job is published by raising it, and is over when every worker of the job has left.
 class Pool {
  public:
-  explicit Pool(int helpers) : process_(::getpid()) {
-    for (int i = 0; i < helpers; ++i) helpers_.emplace_back([this] { work(); });
+  /// Starts as many helpers as the system grants: a thread too few costs time, and no result depends on their number.
+  explicit Pool(int wanted) : process_(::getpid()), wanted_(wanted) {
+    helpers_.reserve(static_cast<std::size_t>(wanted));
+    try {
+      for (int i = 0; i < wanted; ++i) helpers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+    }
   }
 
   ~Pool() {
@@ -52,6 +58,7 @@ class Pool {
     for (std::thread& helper : helpers_) helper.join();
   }
 
+  int wanted() const { return wanted_; }
   int helpers() const { return static_cast<int>(helpers_.size()); }
   bool forked() const { return process_ != ::getpid(); }
 
@@ -100,6 +107,7 @@ class Pool {
   }
 
   pid_t process_;
+  int wanted_;
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<index_t> next_{0};
@@ -118,7 +126,7 @@ struct PoolSlot {
   /// is left alone and a new one made. The mutex is held.
   Pool& get(int helpers) {
     if (pool && pool->forked()) pool = nullptr;
-    if (pool && pool->helpers() != helpers) {
+    if (pool && pool->wanted() != helpers) {
       delete pool;
       pool = nullptr;
     }

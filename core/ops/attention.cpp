@@ -129,7 +129,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
   if (sizes.key_heads == 0 || sizes.heads % sizes.key_heads != 0)
     fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
-  const Plan plan = make_plan(op, sizes, options);
+  Plan plan = make_plan(op, sizes, options);
   Array out(shape4(sizes.batches, sizes.heads, sizes.queries, sizes.value_width));
   Array log_sums = log_sums_for(sizes);
   kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
@@ -137,13 +137,18 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const Tensor y(std::move(out));
   return Tape::record(
       op, {q, k, v}, y,
-      [plan, q = q.detach(), k = k.detach(), v = v.detach(), y, log_sums = Tensor(std::move(log_sums))](const Array& dy,
-                                                                                                        Grads& g) {
+      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y,
+       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
         const AttentionProblem p = over_heads(plan, q, k, v);
         const auto to = [&](std::size_t input) {
           return g.needs(input) ? g.buffer(input) : Destination{nullptr, false};
         };
-        const Destination dq = to(0), dk = to(1), dv = to(2);
+        Destination dq = to(0), dk = to(1), dv = to(2);
+        if (!dq.accumulate && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
+          // One tensor is query and key or value: blocks of dq must not overwrite what the others have added.
+          kernels::fill(dq.data, 0, q.size());
+          dq.accumulate = true;
+        }
         kernels::attention_backward(
             p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
             by_heads(dy.data(), p.heads, p.queries, p.value_width),
@@ -155,7 +160,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
   constexpr const char* op = "self_attention";
   if (heads < 1) throw ValueError(op, "the number of heads must be at least 1, not " + std::to_string(heads));
-  if (qkv.rank() != 3 || qkv.extent(2) % (3 * heads) != 0)
+  if (qkv.rank() != 3 || qkv.extent(2) % 3 != 0 || qkv.extent(2) / 3 % heads != 0)
     fail_shapes<Shape>(op, "qkv must be [B, T, 3C] with C a multiple of the " + std::to_string(heads) + " heads",
                        {qkv.shape()});
   AttentionProblem sizes = {};
@@ -164,22 +169,23 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   sizes.queries = sizes.keys = qkv.extent(1);
   const index_t width = qkv.extent(2) / 3;
   sizes.width = sizes.value_width = width / heads;
-  const Plan plan = make_plan(op, sizes, options);
+  Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
   Array log_sums = log_sums_for(sizes);
   kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width),
                      log_sums.data());
   const Tensor y(std::move(out));
-  return Tape::record(
-      op, {qkv}, y,
-      [plan, width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
-        const AttentionProblem p = over_packed(plan, qkv);
-        const Destination to = g.buffer(0);
-        kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
-                                    in_columns(dy.data(), p.queries, width, 0, p.width),
-                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
-                                     to.accumulate, to.accumulate, to.accumulate});
-      });
+  return Tape::record(op, {qkv}, y,
+                      [plan = std::move(plan), width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](
+                          const Array& dy, Grads& g) {
+                        const AttentionProblem p = over_packed(plan, qkv);
+                        const Destination to = g.buffer(0);
+                        kernels::attention_backward(
+                            p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
+                            in_columns(dy.data(), p.queries, width, 0, p.width),
+                            {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
+                             to.accumulate, to.accumulate, to.accumulate});
+                      });
 }
 
 Mask padding_mask(const IndexArray& lengths, index_t keys) {

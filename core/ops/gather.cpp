@@ -9,6 +9,9 @@ namespace xtape::inline XTAPE_FLAVOUR {
 Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
   if (weight.rank() != 2) fail_shapes<Shape>("embedding", "the weight must be a matrix", {weight.shape()});
   const index_t vocabulary = weight.extent(0), width = weight.extent(1);
+  if (padding != kNoPadding && (padding < 0 || padding >= vocabulary))
+    throw IndexError("embedding",
+                     "the padding row " + std::to_string(padding) + " is outside 0.." + std::to_string(vocabulary - 1));
   for (index_t id : ids)
     if (id < 0 || id >= vocabulary)
       throw IndexError("embedding", "id " + std::to_string(id) + " is outside 0.." + std::to_string(vocabulary - 1));
@@ -20,7 +23,7 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     std::copy_n(weight.data() + id[i] * width, width, y.data() + static_cast<index_t>(i) * width);
   return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids, padding, width, total = weight.size()](const Array& dy, Grads& g) {
+                      [ids = IndexArray(ids), padding, width, total = weight.size()](const Array& dy, Grads& g) {
                         const Destination to = g.buffer(0);
                         if (!to.accumulate) kernels::fill(to.data, 0, total);
                         const index_t* row = ids.data();

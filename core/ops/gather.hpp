@@ -8,7 +8,8 @@ namespace xtape::inline XTAPE_FLAVOUR {
 constexpr index_t kNoPadding = -1;
 
 /// Row ids[i] of weight [V, C] for every id: ids of any shape -> ids.shape + [C]. A row named several times gets the
-/// sum of its gradients; the row `padding` gets none. Throws ShapeError, or IndexError for an id outside 0..V-1.
+/// sum of its gradients; the row `padding` gets none. Throws ShapeError, or IndexError for an id or padding row outside
+/// 0..V-1.
 Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding = kNoPadding);
 
 /// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0, x[i][index[i][j][k]][k] for axis 1, and so on. The index has as

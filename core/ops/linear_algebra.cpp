@@ -19,7 +19,7 @@ using kernels::gemm;
 struct Batch {
   index_t m, n, k;
   std::vector<index_t> a, b;
-  bool a_repeats = false, b_repeats = false;  // one stored matrix serves several products
+  bool a_repeats = false, b_repeats = false;  // a stored matrix serves several products, or none
   Shape shape;                                // of the result
 };
 
@@ -52,14 +52,15 @@ Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
     p.shape[a.size() - 1] = static_cast<std::size_t>(p.n);
     for (std::size_t i = 0; i + 2 < a.size(); ++i) p.m *= static_cast<index_t>(a[i]);
     p.a = p.b = {0};
+    element_count(p.shape, "matmul");
     return p;
   }
   Shape lead = broadcast_shape("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   p.a = batch_offsets(a, lead, p.m * p.k);
   p.b = batch_offsets(b, lead, p.k * p.n);
   const auto stored = [](const Shape& s, index_t matrix) { return matrix ? element_count(s) / matrix : 1; };
-  p.a_repeats = stored(a, p.m * p.k) < static_cast<index_t>(p.a.size());
-  p.b_repeats = stored(b, p.k * p.n) < static_cast<index_t>(p.b.size());
+  p.a_repeats = stored(a, p.m * p.k) != static_cast<index_t>(p.a.size());
+  p.b_repeats = stored(b, p.k * p.n) != static_cast<index_t>(p.b.size());
   p.shape = Shape(lead.size() + 2);
   std::copy(lead.begin(), lead.end(), p.shape.begin());
   p.shape[lead.size()] = static_cast<std::size_t>(p.m);
@@ -138,11 +139,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (weight.rank() != 2 || x.rank() < 1 || x.extent(-1) != weight.extent(1))
     fail_shapes<Shape>("linear", "the input's last axis must be the weight's second", {x.shape(), weight.shape()});
-  const index_t in = weight.extent(1), out = weight.extent(0), rows = in ? x.size() / in : 0;
+  const index_t in = weight.extent(1), out = weight.extent(0);
+  const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
   if (bias.defined() && (bias.rank() != 1 || bias.size() != out))
     fail_shapes<Shape>("linear", "the bias must have one number for each output", {weight.shape(), bias.shape()});
   Shape shape = x.shape();
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
+  element_count(shape, "linear");
   Array y(shape);
   gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out);
   if (bias.defined()) kernels::binary_rows(kernels::Binary::add, y.data(), bias.data(), y.data(), rows, out);

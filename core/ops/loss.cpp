@@ -23,6 +23,9 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   return out;
 }
 
+/// In double: a float would lose the digits of a small loss between large logits.
+using LogSums = std::vector<double, PoolAllocator<double>>;
+
 void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
     throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + std::to_string(smoothing));
@@ -40,11 +43,12 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   const index_t counted = std::count_if(classes.begin(), classes.end(), [](index_t t) { return t >= 0; });
   const LossReduction reduction("cross_entropy", options.reduction, counted, targets.shape());
   const double smoothing = options.label_smoothing;
-  Array losses(targets.shape()), log_sums(targets.shape());
+  Array losses(targets.shape());
+  LogSums log_sums(targets.size());
   kernels::cross_entropy(logits.data(), classes.data(), smoothing, losses.data(), log_sums.data(), rows, width);
   // dx = softmax(x) - q, q the smoothed target
   return Tape::record("cross_entropy", {logits}, reduction.result(std::move(losses)),
-                      [logits = logits.detach(), classes = std::move(classes), log_sums = Tensor(std::move(log_sums)),
+                      [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
                        reduction, smoothing, rows, width](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
                         const Destination to = g.buffer(0);
@@ -63,13 +67,14 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   const index_t width = logits.extent(-1), rows = element_count(shape);
   const LossReduction reduction("cross_entropy", options.reduction, rows, shape);
   const double smoothing = options.label_smoothing;
-  Array losses(shape), log_sums(shape), totals(shape);
+  Array losses(shape), totals(shape);
+  LogSums log_sums(losses.size());
   kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, losses.data(), log_sums.data(), totals.data(),
                               rows, width);
   // dx = sum(q) softmax(x) - q, q the smoothed target; dt = (1 - smoothing) (-log softmax(x))
   return Tape::record(
       "cross_entropy_soft", {logits, targets}, reduction.result(std::move(losses)),
-      [logits = logits.detach(), targets = targets.detach(), log_sums = Tensor(std::move(log_sums)),
+      [logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),
        totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
         if (g.needs(0)) {

@@ -23,7 +23,8 @@ struct CrossEntropyOptions {
 
 /// -log softmax(logits)[target], computed from the shifted logits. logits [..., V], targets [...] with values 0..V-1 or
 /// `ignore`. The mean is over the counted targets; `none` gives one loss for each target, 0 where ignored. In nats.
-/// Throws ShapeError, IndexError for a target out of range, or ValueError for a smoothing outside 0..1.
+/// A row of minus infinities has an infinite loss and zero gradient. Throws ShapeError, IndexError for a target out of
+/// range, or ValueError for a smoothing outside 0..1.
 Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntropyOptions options = {});
 
 /// The same for targets that are distributions over the classes: -sum(targets log softmax(logits)) over the last axis.

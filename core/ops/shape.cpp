@@ -74,7 +74,8 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
   if (first < 0 || last > extent || first > last)
     throw IndexError("slice", "positions " + std::to_string(begin) + " to " + std::to_string(last) +
                                   " do not lie in order within an axis of " + std::to_string(extent));
-  const index_t count = (last - first + step - 1) / step;
+  const index_t hop = std::min(step, std::max<index_t>(extent, 1));  // a longer step picks the same
+  const index_t count = (last - first + hop - 1) / hop;
   const AxisSplit along = split_at(x.shape(), at);
   const index_t inner = along.inner;
   kernels::Walk walk;
@@ -83,7 +84,7 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
   walk.extent[1] = count;
   walk.extent[2] = inner;
   walk.stride[0] = extent * inner;
-  walk.stride[1] = step * inner;
+  walk.stride[1] = hop * inner;
   walk.stride[2] = 1;
   Shape shape = x.shape();
   shape[at] = static_cast<std::size_t>(count);

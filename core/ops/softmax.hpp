@@ -1,5 +1,5 @@
-// Softmax and log-sum-exp. Shifted by the maximum, so large inputs are safe; a row of minus infinities gives zeros (and
-// zero gradients) instead of NaN.
+// Softmax and log-sum-exp. Shifted by the maximum, so large inputs are safe; a row of minus infinities gives zeros (for
+// the logarithms, minus infinities) and zero gradients instead of NaN.
 #pragma once
 
 #include <xtape/core/tape.hpp>

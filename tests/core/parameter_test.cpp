@@ -201,3 +201,23 @@ TEST_CASE("an empty parameter handle is refused with a clear error") {
   check_throws<ValueError>([&] { none.zero_grad(); }, "[parameter] this handle is empty");
   check_throws<ValueError>([&] { (void)none.edit(); }, "[parameter] this handle is empty");
 }
+
+TEST_CASE("the norm of the gradient is measured, or what clipping noted until the gradient changes") {
+  Parameter w("w", row({1, 2}));
+  CHECK(w.grad_norm() == 0);
+  w.set_grad(row({3, 4}));
+  check_near(w.grad_norm(), 5);
+  w.note_grad_norm(100);
+  CHECK(w.grad_norm() == 100);
+  w.set_grad(row({6, 8}));
+  check_near(w.grad_norm(), 10);
+  w.note_grad_norm(100);
+  {
+    Tape tape;
+    tape.backward(sum(w.tensor()));
+  }
+  check_near(w.grad_norm(), std::sqrt(49.0 + 81.0));
+  w.note_grad_norm(100);
+  w.zero_grad();
+  CHECK(w.grad_norm() == 0);
+}

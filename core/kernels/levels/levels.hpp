@@ -51,16 +51,16 @@ struct SoftmaxTable {
   real (*softmax)(const real* x, real* y, index_t n);  // returns log(sum(exp(x)))
   void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
-  real (*log_sum_exp)(const real* x, index_t n);
+  double (*log_sum_exp)(const real* x, index_t n);
   void (*score_slopes)(const real* weights, real mean, real scale, real* slopes, index_t n);
   // scale exp(x - shift) + offset
-  void (*exp_shifted)(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  void (*exp_shifted)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
   // sum of top - x
-  double (*gaps)(const real* x, real top, index_t n);
+  double (*gaps)(const real* x, double top, index_t n);
   // sum of q (top - x) with q = a t + b; sum of q in *total
-  double (*weighted_gaps)(const real* x, const real* t, real a, real b, real top, double* total, index_t n);
+  double (*weighted_gaps)(const real* x, const real* t, real a, real b, double top, double* total, index_t n);
   // scale exp(x - shift) - weight (a t + b)
-  void (*exp_shifted_less)(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
+  void (*exp_shifted_less)(const real* x, double shift, real scale, const real* t, real weight, real a, real b, real* y,
                            bool accumulate, index_t n);
 };
 

@@ -5,6 +5,16 @@
 
 constexpr real kLargest = static_cast<real>(sizeof(real) == 4 ? __FLT_MAX__ : __DBL_MAX__);  // largest finite
 
+/// A double as real plus remainder (of an infinity: 0), so that x - number keeps its digits when both are large.
+struct Split {
+  real high;
+  real low;
+};
+inline Split split(double number) {
+  const real high = static_cast<real>(number);
+  return {high, high - high == 0 ? static_cast<real>(number - static_cast<double>(high)) : 0};
+}
+
 inline float absolute(float x) { return __builtin_fabsf(x); }
 inline double absolute(double x) { return __builtin_fabs(x); }
 inline float with_bits(std::int32_t bits) { return __builtin_bit_cast(float, bits); }

@@ -4,17 +4,7 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
 namespace {
 
 #include <xtape/core/kernels/levels/lanes.hpp>
-
-/// A mean as real plus remainder, so that x - mean keeps its digits when the mean is large.
-struct Centre {
-  real high;
-  real low;
-};
-
-Centre split(double mean) {
-  const real high = static_cast<real>(mean);
-  return {high, static_cast<real>(mean - static_cast<double>(high))};
-}
+#include <xtape/core/kernels/levels/math.hpp>
 
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias over one row (Ba, Kiros, Hinton 2016), biased variance, two
 /// passes. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * gain (Zhang, Sennrich 2019). gain and
@@ -26,7 +16,7 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
         width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
     *mean = sum / static_cast<double>(width);
   }
-  const Centre c = mean ? split(*mean) : Centre{0, 0};
+  const Split c = mean ? split(*mean) : Split{0, 0};
   const double squares = sum_of(
       width,
       [=](index_t i) {
@@ -55,7 +45,7 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
 /// term is absent.
 void layer_norm_backward(const real* x, const real* gain, const double* mean, real inverse, const real* dy, real* dx,
                          bool accumulate, index_t width) {
-  const Centre c = mean ? split(*mean) : Centre{0, 0};
+  const Split c = mean ? split(*mean) : Split{0, 0};
   const auto normal = [=](index_t i) { return ((load(x + i) - c.high) - c.low) * inverse; };
   const auto normal1 = [=](index_t i) { return ((x[i] - c.high) - c.low) * inverse; };
   const auto g = [=](index_t i) { return gain ? load(dy + i) * load(gain + i) : load(dy + i); };
@@ -81,7 +71,7 @@ void layer_norm_gain(const real* x, const double* mean, const real* inverse, con
   for (index_t i = 0; dgain && i < width; ++i) dgain[i] = 0;
   for (index_t i = 0; dbias && i < width; ++i) dbias[i] = 0;
   for (index_t r = 0; r < rows; ++r) {
-    const Centre c = mean ? split(mean[r]) : Centre{0, 0};
+    const Split c = mean ? split(mean[r]) : Split{0, 0};
     const real scale = inverse[r];
     const real* row = x + r * width;
     const real* up = dy + r * width;

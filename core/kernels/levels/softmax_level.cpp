@@ -24,6 +24,7 @@ real max(const real* x, index_t n) {
 
 /// A row of minus infinities has no largest finite element to subtract.
 real safe_shift(real largest) { return largest == kMinusInfinity ? 0 : largest; }
+Split safe_split(double shift) { return split(shift == static_cast<double>(kMinusInfinity) ? 0 : shift); }
 
 double sum(const real* x, index_t n) {
   return sum_of(
@@ -47,7 +48,7 @@ real softmax(const real* x, real* y, index_t n) {
 }
 
 /// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is.
-real log_sum_exp(const real* x, index_t n) {
+double log_sum_exp(const real* x, index_t n) {
   const real largest = max(x, n);
   const real shift = largest == -kMinusInfinity ? 0 : safe_shift(largest);
   constexpr index_t piece = 512;
@@ -59,7 +60,7 @@ real log_sum_exp(const real* x, index_t n) {
     for (index_t i = 0; i < count; ++i) e[i] = exponential(x[begin + i] - shift);
     total += sum(e, count);
   }
-  return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
+  return static_cast<double>(shift) + __builtin_log(total);
 }
 
 template <class Term>
@@ -91,36 +92,39 @@ void score_slopes(const real* weights, real mean, real scale, real* slopes, inde
   for (index_t i = 0; i < n; ++i) slopes[i] = weights[i] == 0 ? 0 : scale * weights[i] * (slopes[i] - mean);
 }
 
-void exp_shifted(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n) {
-  const real s = safe_shift(shift);
-  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s) + offset; });
+void exp_shifted(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n) {
+  const Split s = safe_split(shift);
+  store(y, accumulate, n, [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) + offset; });
 }
 
-double gaps(const real* x, real top, index_t n) {
+double gaps(const real* x, double top, index_t n) {
+  const Split s = split(top);
   return sum_of(
-      n, [=](index_t i) { return top - load(x + i); }, [=](index_t i) { return top - x[i]; });
+      n, [=](index_t i) { return (s.high - load(x + i)) + s.low; }, [=](index_t i) { return (s.high - x[i]) + s.low; });
 }
 
 /// Where q is 0 nothing is added, be the gap infinite.
-double weighted_gaps(const real* x, const real* t, real a, real b, real top, double* total, index_t n) {
+double weighted_gaps(const real* x, const real* t, real a, real b, double top, double* total, index_t n) {
+  const Split s = split(top);
   *total = sum_of(
       n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
   return sum_of(
       n,
       [=](index_t i) {
-        const Lanes q = a * load(t + i) + b, term = q * (top - load(x + i));
+        const Lanes q = a * load(t + i) + b, term = q * ((s.high - load(x + i)) + s.low);
         return q == 0 ? Lanes{} : term;
       },
       [=](index_t i) {
         const real q = a * t[i] + b;
-        return q == 0 ? 0 : q * (top - x[i]);
+        return q == 0 ? 0 : q * ((s.high - x[i]) + s.low);
       });
 }
 
-void exp_shifted_less(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
+void exp_shifted_less(const real* x, double shift, real scale, const real* t, real weight, real a, real b, real* y,
                       bool accumulate, index_t n) {
-  const real s = safe_shift(shift);
-  store(y, accumulate, n, [=](index_t i) { return scale * exponential(x[i] - s) - weight * (a * t[i] + b); });
+  const Split s = safe_split(shift);
+  store(y, accumulate, n,
+        [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) - weight * (a * t[i] + b); });
 }
 
 }  // namespace

@@ -169,10 +169,13 @@ struct GeluTanh {
   static constexpr Slope kind = Slope::of_x;
   static constexpr real c = real(0.79788456080286535588), k = real(0.044715);
   static real inner(real x) { return hyperbolic_tangent(c * (x + k * x * x * x)); }
-  static real value(real x) { return real(0.5) * x * (1 + inner(x)); }
-  static real slope(real x, real) {
+  static real value(real x) {
     const real t = inner(x);
-    return real(0.5) * (1 + t) + real(0.5) * x * (1 - t * t) * c * (1 + 3 * k * x * x);
+    return t == -1 ? 0 : real(0.5) * x * (1 + t);
+  }
+  static real slope(real x, real) {
+    const real t = inner(x), steepness = 1 - t * t;
+    return real(0.5) * (1 + t) + (steepness == 0 ? 0 : real(0.5) * x * steepness * c * (1 + 3 * k * x * x));
   }
 };
 

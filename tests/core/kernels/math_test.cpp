@@ -1,0 +1,157 @@
+// Accuracy of the float functions against the C library in double, over the whole range of float.
+#include "levels.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+using namespace xtape;
+using namespace xtape::test;
+using kernels::Unary;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
+
+struct Function {
+  const char* name;
+  Unary op;
+  double (*exact)(double);
+  double limit;  ///< in units in the last place of the result
+  double floor;  ///< results smaller than this may be off by it: they underflow on the way
+};
+
+const Function kFunctions[] = {
+    {"exp", Unary::exp, [](double x) { return std::exp(x); }, 1.5, 0},
+    {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, 3, 0},
+    {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3, 0},
+    // The tail exp(-x^2/2) for x to -14 turns the rounding of x^2 into a relative error of x^2/2 units.
+    {"gelu", Unary::gelu, [](double x) { return x == -kInf ? 0 : x * normal_cdf(x); }, 80, 1.5e-43},
+    {"log", Unary::log, [](double x) { return std::log(x); }, 1, 0},
+    {"sqrt", Unary::sqrt, [](double x) { return std::sqrt(x); }, 0.51, 0},
+};
+
+/// Distance between neighbouring floats at x.
+double unit_at(double x) {
+  const double size = std::max(std::abs(x), static_cast<double>(std::numeric_limits<float>::min()));
+  return std::ldexp(1.0, std::ilogb(size) - 23);
+}
+
+/// Every float whose bits are a multiple of a prime, both signs, and the ends of the range.
+std::vector<real> sweep() {
+  std::vector<real> out;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1009) {
+    const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (std::isfinite(x)) out.push_back(x);
+  }
+  for (int i = -30000; i <= 30000; ++i) out.push_back(static_cast<real>(i) / 256);  // where the functions are curved
+  return out;
+}
+
+struct Worst {
+  double units = 0;
+  double at = 0;
+};
+
+Worst worst_error(const Function& f, const std::vector<real>& x, const std::vector<real>& y) {
+  Worst worst;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = f.exact(static_cast<double>(x[i])), got = static_cast<double>(y[i]);
+    if (std::isnan(exact) && std::isnan(got)) continue;
+    double error = kInf;
+    if (static_cast<double>(static_cast<float>(exact)) == got) continue;
+    if (std::isfinite(exact) && std::isfinite(got)) {
+      const double difference = std::abs(got - exact);
+      if (difference <= f.floor) continue;
+      error = difference / unit_at(exact);
+    }
+    if (!(error <= worst.units)) worst = {error, static_cast<double>(x[i])};
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("float functions are within a few units in the last place over the whole range") {
+  if (kDouble) return;  // double takes the C library's
+  const std::vector<real> x = sweep();
+  std::vector<real> y(x.size());
+  for (const kernels::Level* level : usable_levels()) {
+    for (const Function& f : kFunctions) {
+      level->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+      const Worst worst = worst_error(f, x, y);
+      std::printf("%-5s %-8s worst error %6.2f units, at %.9g\n", level->name, f.name, worst.units, worst.at);
+      INFO(level->name, " ", f.name, " at ", worst.at);
+      CHECK(worst.units <= f.limit);
+    }
+  }
+}
+
+TEST_CASE("gelu is within a few units where it is not tiny") {
+  if (kDouble) return;
+  std::vector<real> x;
+  for (int i = -3000; i <= 20000; ++i) x.push_back(static_cast<real>(i) / 1000);
+  std::vector<real> y(x.size());
+  Function f = kFunctions[3];
+  for (const kernels::Level* level : usable_levels()) {
+    level->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+    const Worst worst = worst_error(f, x, y);
+    INFO(level->name, " ", worst.units, " at ", worst.at);
+    CHECK(worst.units <= 8);
+  }
+}
+
+TEST_CASE("functions at the edges of the range") {
+  const double max = static_cast<double>(std::numeric_limits<real>::max());
+  const double tiny = static_cast<double>(std::numeric_limits<real>::denorm_min());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Edge {
+    Unary op;
+    double x, y;
+  };
+  const Edge edges[] = {
+      {Unary::exp, -kInf, 0},       {Unary::exp, kInf, kInf},       {Unary::exp, max, kInf},
+      {Unary::exp, -max, 0},        {Unary::exp, tiny, 1},          {Unary::exp, nan, nan},
+      {Unary::exp, 0, 1},           {Unary::exp, -0.0, 1},          {Unary::tanh, -kInf, -1},
+      {Unary::tanh, kInf, 1},       {Unary::tanh, max, 1},          {Unary::tanh, tiny, tiny},
+      {Unary::tanh, -tiny, -tiny},  {Unary::tanh, nan, nan},        {Unary::tanh, 0, 0},
+      {Unary::sigmoid, -kInf, 0},   {Unary::sigmoid, kInf, 1},      {Unary::sigmoid, -max, 0},
+      {Unary::sigmoid, max, 1},     {Unary::sigmoid, tiny, 0.5},    {Unary::sigmoid, nan, nan},
+      {Unary::gelu, -kInf, 0},      {Unary::gelu, kInf, kInf},      {Unary::gelu, max, max},
+      {Unary::gelu, -max, 0},       {Unary::gelu, nan, nan},        {Unary::gelu, 0, 0},
+      {Unary::gelu_tanh, -kInf, 0}, {Unary::gelu_tanh, kInf, kInf}, {Unary::gelu_tanh, max, max},
+      {Unary::gelu_tanh, -max, 0},  {Unary::gelu_tanh, nan, nan},   {Unary::relu, -kInf, 0},
+      {Unary::relu, kInf, kInf},    {Unary::relu, nan, nan},        {Unary::relu, -tiny, 0},
+      {Unary::relu, tiny, tiny},    {Unary::log, 0, -kInf},         {Unary::log, kInf, kInf},
+      {Unary::log, -1, nan},        {Unary::sqrt, -0.0, 0},         {Unary::sqrt, kInf, kInf},
+      {Unary::sqrt, -1, nan},       {Unary::sqrt, nan, nan},
+  };
+  for (const kernels::Level* level : usable_levels()) {
+    for (const Edge& edge : edges) {
+      // In the vector part of the loop and in its rest.
+      std::vector<real> x(35, static_cast<real>(edge.x)), y(35);
+      level->unary.value(edge.op, {}, x.data(), y.data(), 35);
+      for (const std::size_t i : {std::size_t{0}, std::size_t{34}}) {
+        INFO(level->name, " function ", static_cast<int>(edge.op), " at ", edge.x, " element ", i);
+        check_near(static_cast<double>(y[i]), static_cast<double>(static_cast<real>(edge.y)), {0, 0});
+      }
+    }
+  }
+}
+
+TEST_CASE("exp of subnormal results and near overflow") {
+  if (kDouble) return;
+  const real x[] = {-87.5f, -100.0f, -103.0f, -103.9f, 88.5f, 88.7228f, 88.8f};
+  real y[7];
+  for (const kernels::Level* level : usable_levels()) {
+    level->unary.value(Unary::exp, {}, x, y, 7);
+    for (int i = 0; i < 7; ++i) {
+      INFO(level->name, " at ", static_cast<double>(x[i]));
+      const float want = static_cast<float>(std::exp(static_cast<double>(x[i])));
+      check_near(static_cast<double>(y[i]), static_cast<double>(want), {2e-7, 1.5e-45});
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// Sums of raw arrays against sums in long double, for lengths around every block.
+#include "../../support.hpp"
+
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+
+#include <limits>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+const std::size_t kLengths[] = {0,   1,   7,   8,   15,  16,   17,   63,    64,    127,
+                                128, 129, 255, 256, 257, 1000, 4097, 32768, 32769, 100003};
+
+}  // namespace
+
+TEST_CASE("sums, sums of squares and dot products") {
+  for (const std::size_t n : kLengths) {
+    INFO(n);
+    const Array x = sample({n}, 1, -1, 2), y = sample({n}, 2, 0, 1);
+    long double sum = 0, squares = 0, dot = 0, size = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += static_cast<long double>(x(i));
+      size += std::abs(static_cast<long double>(x(i)));
+      squares += static_cast<long double>(x(i)) * static_cast<long double>(x(i));
+      dot += static_cast<long double>(x(i)) * static_cast<long double>(y(i));
+    }
+    const auto count = static_cast<index_t>(n);
+    const double limit = tolerance(1e-15, 1e-7) * static_cast<double>(size);
+    check_near(kernels::sum(x.data(), count), static_cast<double>(sum), {0, limit});
+    check_near(kernels::level().reduce.dot(x.data(), y.data(), count), static_cast<double>(dot), {0, limit});
+    check_near(kernels::sum_of_squares(x.data(), count), static_cast<double>(squares), {1e-14, 0});
+  }
+}
+
+TEST_CASE("squares that overflow or vanish in float are summed in double") {
+  if (kDouble) return;
+  const Array large = Tensor(Tensor::ones({100}) * static_cast<real>(1e30)).value();
+  check_near(kernels::sum_of_squares(large.data(), 100), 1e62, {1e-6, 0});
+  const Array small = Tensor(Tensor::ones({100}) * static_cast<real>(1e-30)).value();
+  check_near(kernels::sum_of_squares(small.data(), 100), 1e-58, {1e-6, 0});
+}
+
+TEST_CASE("one NaN or infinity anywhere makes an array not finite") {
+  for (const std::size_t n : {1u, 15u, 16u, 17u, 300u, 1025u}) {
+    Array x = sample({n}, 1);
+    const auto finite = [&] { return kernels::level().reduce.all_finite(x.data(), static_cast<index_t>(n)); };
+    CHECK(finite());
+    x(n / 2) = std::numeric_limits<real>::max();
+    CHECK(finite());
+    for (const std::size_t at : {std::size_t{0}, n / 3, n - 1}) {
+      for (const real bad : {std::numeric_limits<real>::quiet_NaN(), std::numeric_limits<real>::infinity(),
+                             -std::numeric_limits<real>::infinity()}) {
+        const real old = std::exchange(x(at), bad);
+        CHECK_FALSE(finite());
+        x(at) = old;
+      }
+    }
+  }
+}
+
+TEST_CASE("sums over a middle axis, written or added, with a scale") {
+  for (const auto& [outer, count, inner] : {std::array<std::size_t, 3>{1, 1000, 3},
+                                            {3, 5, 1},
+                                            {4, 65, 7},
+                                            {1, 200, 300},
+                                            {2, 0, 3},
+                                            {700, 90, 1},
+                                            {0, 3, 4},
+                                            {1, 7, 0}}) {
+    INFO(outer, " ", count, " ", inner);
+    const Array x = sample({outer, count, inner}, 1);
+    for (const bool accumulate : {false, true}) {
+      Array out = Tensor::ones({outer, inner}).value();
+      if (!accumulate) out.fill(std::numeric_limits<real>::quiet_NaN());
+      Array want(Shape{outer, inner});
+      for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t i = 0; i < inner; ++i) {
+          double total = 0;
+          for (std::size_t c = 0; c < count; ++c) total += static_cast<double>(x(o, c, i));
+          want(o, i) = static_cast<real>(0.5 * total + (accumulate ? 1 : 0));
+        }
+      kernels::sum_axis(x.data(), static_cast<index_t>(outer), static_cast<index_t>(count), static_cast<index_t>(inner),
+                        0.5, out.data(), accumulate);
+      check_near(out, want, {tolerance(1e-13, 1e-5), tolerance(1e-13, 1e-5)});
+    }
+  }
+}
+
+TEST_CASE("the largest element of minus infinities is minus infinity") {  // O-02
+  const real inf = std::numeric_limits<real>::infinity();
+  for (const std::size_t n : {1u, 2u, 16u, 40u}) {
+    Array x(Shape{n});
+    x.fill(-inf);
+    const auto largest = [&] { return kernels::level().softmax.max(x.data(), static_cast<index_t>(n)); };
+    CHECK(largest() == -inf);
+    x(n - 1) = -5;
+    CHECK(largest() == -5);
+    x(0) = inf;
+    CHECK(largest() == inf);
+  }
+  CHECK(kernels::level().softmax.max(nullptr, 0) == -inf);
+}

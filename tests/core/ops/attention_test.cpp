@@ -1,0 +1,380 @@
+// Fused attention against the same made of single ops, and the hard cases of masks, heads and blocks.
+#include "../evaluate.hpp"
+
+#include <limits>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using Inputs = std::span<const Tensor>;
+
+index_t axis(const Tensor& x, index_t i) { return x.extent(i); }
+
+/// Every key head once for each query head that reads it: [B, H', S, D] -> [B, H, S, D].
+Tensor repeated(const Tensor& x, index_t heads) {
+  const auto extent = [](index_t i) { return static_cast<std::size_t>(i); };
+  const index_t group = heads / axis(x, 1);
+  const Tensor ones =
+      Tensor::ones({extent(axis(x, 0)), extent(axis(x, 1)), extent(group), extent(axis(x, 2)), extent(axis(x, 3))});
+  const Tensor apart = reshape(x, {axis(x, 0), axis(x, 1), 1, axis(x, 2), axis(x, 3)});
+  return reshape(apart * ones, {axis(x, 0), heads, axis(x, 2), axis(x, 3)});
+}
+
+/// 0 where a key is seen and minus infinity where it is hidden, [B, 1, T, S].
+Tensor additive(const AttentionOptions& o, std::size_t batches, std::size_t queries, std::size_t keys) {
+  Array out(Shape{batches, 1, queries, keys});
+  const Mask causal = causal_mask(static_cast<index_t>(queries), static_cast<index_t>(keys));
+  for (std::size_t b = 0; b < batches; ++b)
+    for (std::size_t t = 0; t < queries; ++t)
+      for (std::size_t s = 0; s < keys; ++s) {
+        bool hidden = o.causal && causal(t, s);
+        if (o.key_padding.dimension() > 0) hidden = hidden || o.key_padding(b, s);
+        if (o.mask.dimension() == 2) hidden = hidden || o.mask(t, s);
+        if (o.mask.dimension() == 3) hidden = hidden || o.mask(b, t, s);
+        out(b, 0, t, s) = static_cast<real>(hidden ? -kInf : 0);
+      }
+  return out;
+}
+
+Tensor composed(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
+  const double scale = o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(axis(q, 3)));
+  const Tensor scores = matmul(q, repeated(k, axis(q, 1)), {.transpose_b = true}) * static_cast<real>(scale);
+  const Tensor hidden = additive(o, q.shape()[0], q.shape()[2], k.shape()[2]);
+  return matmul(softmax(scores + hidden), repeated(v, axis(q, 1)));
+}
+
+void check_same(const Evaluated& got, const Evaluated& want, const Limits& limits) {
+  check_near(got.value, want.value, limits);
+  for (std::size_t i = 0; i < want.grads.size(); ++i) {
+    INFO("input ", i);
+    check_near(got.grads[i], want.grads[i], limits);
+  }
+}
+
+struct Sizes {
+  std::size_t batches, heads, key_heads, queries, keys, width, value_width;
+};
+
+Mask random_mask(const Shape& shape, std::uint64_t seed) {
+  const Array numbers = sample(shape, seed);
+  Mask out(shape);
+  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = numbers.data()[i] > real(0.4);
+  return out;
+}
+
+const Limits kClose{tolerance(1e-11, 2e-5), tolerance(1e-13, 5e-6)};
+
+}  // namespace
+
+TEST_CASE("fused attention equals matmul, mask, softmax, matmul") {
+  const Sizes all[] = {{2, 4, 2, 5, 7, 3, 4},    {1, 1, 1, 1, 1, 1, 1},     {2, 3, 3, 6, 6, 8, 8},
+                       {1, 2, 1, 70, 70, 8, 16}, {1, 2, 2, 64, 64, 16, 16}, {1, 1, 1, 65, 200, 4, 5},
+                       {2, 4, 1, 9, 33, 17, 6},  {1, 2, 2, 130, 20, 8, 8}};
+  for (const Sizes& z : all) {
+    const Array q = sample({z.batches, z.heads, z.queries, z.width}, 1, -2, 2);
+    const Array k = sample({z.batches, z.key_heads, z.keys, z.width}, 2, -2, 2);
+    const Array v = sample({z.batches, z.key_heads, z.keys, z.value_width}, 3);
+    const Array up = sample({z.batches, z.heads, z.queries, z.value_width}, 4);
+    const Mask padding = random_mask({z.batches, z.keys}, 5);
+    const AttentionOptions variants[] = {
+        {},
+        {.causal = true},
+        {.key_padding = padding},
+        {.mask = random_mask({z.queries, z.keys}, 6)},
+        {.causal = true, .key_padding = padding, .mask = random_mask({z.batches, z.queries, z.keys}, 7), .scale = 0.3},
+    };
+    for (const AttentionOptions& o : variants) {
+      INFO("B ", z.batches, " H ", z.heads, "/", z.key_heads, " T ", z.queries, " S ", z.keys, " D ", z.width, " V ",
+           z.value_width, " variant ", &o - variants);
+      check_same(evaluate([&](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], o); }, {q, k, v}, up),
+                 evaluate([&](Inputs x) { return composed(x[0], x[1], x[2], o); }, {q, k, v}, up), kClose);
+    }
+  }
+}
+
+TEST_CASE("one tensor may be query, key and value, over many blocks of queries") {
+  for (const std::size_t length : {3u, 64u, 150u}) {
+    for (const bool causal : {false, true}) {
+      INFO(length, causal ? " causal" : "");
+      const Array x = sample({2, 2, length, 4}, 1);
+      const Array up = sample({2, 2, length, 4}, 2);
+      const AttentionOptions o{.causal = causal};
+      check_same(evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[0], a[0], o); }, {x}, up),
+                 evaluate([&](Inputs a) { return composed(a[0], a[0], a[0], o); }, {x}, up), kClose);
+      const Array other = sample({2, 2, length, 4}, 3);
+      check_same(evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[0], o); }, {x, other}, up),
+                 evaluate([&](Inputs a) { return composed(a[0], a[1], a[0], o); }, {x, other}, up), kClose);
+      check_same(evaluate([&](Inputs a) { return scaled_dot_product_attention(a[1], a[0], a[0], o); }, {x, other}, up),
+                 evaluate([&](Inputs a) { return composed(a[1], a[0], a[0], o); }, {x, other}, up), kClose);
+    }
+  }
+}
+
+TEST_CASE("packed self-attention equals attention over separate heads") {
+  for (const std::size_t length : {1u, 5u, 70u}) {
+    constexpr index_t heads = 3;
+    constexpr std::size_t width = 4, batches = 2;
+    const Array qkv = sample({batches, length, 3 * heads * width}, 1);
+    const Array up = sample({batches, length, heads * width}, 2);
+    const AttentionOptions variants[] = {
+        {}, {.causal = true}, {.key_padding = random_mask({batches, length}, 3)}, {.causal = true, .scale = 0.9}};
+    for (const AttentionOptions& o : variants) {
+      INFO(length, " variant ", &o - variants);
+      const auto apart = [&](Inputs x) {
+        const auto part = [&](index_t which) {
+          const Tensor columns = slice(x[0], 2, which * heads * 4, (which + 1) * heads * 4);
+          return transpose(reshape(columns, {batches, -1, heads, 4}), 1, 2);
+        };
+        const Tensor y = scaled_dot_product_attention(part(0), part(1), part(2), o);
+        return reshape(transpose(y, 1, 2), {batches, -1, heads * 4});
+      };
+      check_same(evaluate([&](Inputs x) { return self_attention(x[0], heads, o); }, {qkv}, up),
+                 evaluate(apart, {qkv}, up), kClose);
+    }
+  }
+}
+
+TEST_CASE("a query that sees no key gives zero and lets nothing through") {  // O-03
+  const Array x = array({1, 1, 2, 1}, {1, 2}), wq = array({1}, {1});
+  const Array k = array({1, 1, 2, 1}, {0.5, -0.5}), v = array({1, 1, 2, 1}, {3, 7});
+  const Mask hidden = {{false, false}, {true, true}};
+  const AttentionOptions fused{.mask = hidden, .scale = 1};
+  const auto of_mask = [&](Inputs a) { return scaled_dot_product_attention(a[0] * a[1], a[2], a[3], fused); };
+  const auto of_additive = [&](Inputs a) { return composed(a[0] * a[1], a[2], a[3], fused); };
+  for (const Function& f : {Function(of_mask), Function(of_additive)}) {
+    const Evaluated got = evaluate(f, {x, wq, k, v});
+    check_near(got.value, array({1, 1, 2, 1}, {4.0757656855, 0}));
+    check_near(got.grads[0], array({1, 1, 2, 1}, {-0.786447733, 0}));
+    check_near(got.grads[1], array({1}, {-0.786447733}));
+    check_near(got.grads[2], array({1, 1, 2, 1}, {-0.786447733, 0.786447733}));
+    check_near(got.grads[3], array({1, 1, 2, 1}, {0.7310585786, 0.2689414214}));
+    const Evaluated first_row = evaluate(f, {x, wq, k, v}, array({1, 1, 2, 1}, {1, 0}));
+    check_same(first_row, got, {0, 0});
+  }
+  const AttentionOptions dropped{.mask = hidden, .scale = 1, .dropout = 0.5, .dropout_key = {1, 2, 3}};
+  const Evaluated got =
+      evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0] * a[1], a[2], a[3], dropped); }, {x, wq, k, v});
+  CHECK(got.value(0, 0, 1, 0) == 0);
+  CHECK(got.grads[0](0, 0, 1, 0) == 0);
+  for (const Array& grad : got.grads)
+    for (const real value : grad) CHECK(std::isfinite(static_cast<double>(value)));
+}
+
+TEST_CASE("causal masks are aligned at the last key") {  // O-04
+  const Array q = array({1, 1, 2, 1}, {1, -1}), k = array({1, 1, 5, 1}, {0.1, 0.2, 0.3, 0.4, 0.5});
+  const Array v = array({1, 1, 5, 1}, {1, 2, 3, 4, 5});
+  const Tensor y = scaled_dot_product_attention(Tensor(q), Tensor(k), Tensor(v), {.causal = true, .scale = 1});
+  check_near(y.value(), array({1, 1, 2, 1}, {2.6246471821, 2.8008615321}));
+  const Mask mask = causal_mask(2, 5);
+  CHECK(mask == Mask{{false, false, false, false, true}, {false, false, false, false, false}});
+}
+
+TEST_CASE("causality and padding are combined by or") {  // O-04
+  const Array q = array({1, 1, 3, 1}, {1, 1, 1}), k = array({1, 1, 3, 1}, {9, 0.2, 0.6});
+  const Array v = array({1, 1, 3, 1}, {100, 1, 2});
+  const AttentionOptions o{.causal = true, .key_padding = {{true, false, false}}, .scale = 1};
+  const Evaluated got = evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); }, {q, k, v});
+  check_near(got.value, array({1, 1, 3, 1}, {0, 1, 1.5986876601}));
+  check_near(got.grads[1], array({1, 1, 3, 1}, {0, -0.2402607457, 0.2402607457}));
+  check_near(got.grads[2], array({1, 1, 3, 1}, {0, 1.4013123399, 0.5986876601}));
+  check_near(got.grads[0], array({1, 1, 3, 1}, {0, 0, 0.0961042983}), {tolerance(1e-9, 1e-5), tolerance(1e-10, 1e-7)});
+  CHECK(got.grads[1](0, 0, 0, 0) == 0);
+  CHECK(got.grads[2](0, 0, 0, 0) == 0);
+}
+
+TEST_CASE("more causal queries than keys leave the first queries without any") {
+  const Array q = sample({1, 1, 5, 2}, 1), kv = sample({1, 1, 2, 2}, 2);
+  const Evaluated got =
+      evaluate([](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1], {.causal = true}); }, {q, kv});
+  for (std::size_t t = 0; t < 3; ++t)
+    for (std::size_t c = 0; c < 2; ++c) {
+      CHECK(got.value(0, 0, t, c) == 0);
+      CHECK(got.grads[0](0, 0, t, c) == 0);
+    }
+  for (std::size_t c = 0; c < 2; ++c) check_near(got.value(0, 0, 3, c), kv(0, 0, 0, c));
+}
+
+TEST_CASE("gradients of shared key heads are summed over the query heads") {  // O-06
+  const Array q = array({1, 2, 2, 1}, {1, 2, -1, 0.5}), k = array({1, 1, 2, 1}, {0.3, -0.2});
+  const Array v = array({1, 1, 2, 1}, {2, -1});
+  const AttentionOptions o{.scale = 1};
+  const Evaluated got = evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); }, {q, k, v},
+                                 array({1, 2, 2, 1}, {1, 2, 3, 4}));
+  check_near(got.value, array({1, 2, 2, 1}, {0.8673779936, 1.1931757359, 0.1326220064, 0.6865295027}));
+  check_near(got.grads[0], array({1, 2, 2, 1}, {0.3525055683, 0.5898357997, 1.0575167049, 1.4768044964}));
+  check_near(got.grads[1], array({1, 1, 2, 1}, {2.4261254221, -2.4261254221}));
+  check_near(got.grads[2], array({1, 1, 2, 1}, {5.4659044984, 4.5340955016}));
+}
+
+TEST_CASE("grouped heads read their key heads in runs, and equal heads with copied keys") {  // O-06
+  const Array q = sample({2, 4, 3, 2}, 1), k = sample({2, 2, 5, 2}, 2), v = sample({2, 2, 5, 3}, 3);
+  const Array up = sample({2, 4, 3, 3}, 4);
+  const Array k_copied = repeated(k, 4).value(), v_copied = repeated(v, 4).value();
+  for (std::size_t h = 0; h < 4; ++h) CHECK(k_copied(0, h, 0, 0) == k(0, h / 2, 0, 0));  // 0, 0, 1, 1
+  const auto f = [](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2]); };
+  const Evaluated grouped = evaluate(f, {q, k, v}, up), copied = evaluate(f, {q, k_copied, v_copied}, up);
+  const auto summed = [](const Array& grad) {
+    const Tensor x = grad;
+    return sum(reshape(x, {2, 2, 2, axis(x, 2), axis(x, 3)}), {2}).value();
+  };
+  check_near(grouped.value, copied.value, kClose);
+  check_near(grouped.grads[0], copied.grads[0], kClose);
+  check_near(grouped.grads[1], summed(copied.grads[1]), kClose);
+  check_near(grouped.grads[2], summed(copied.grads[2]), kClose);
+}
+
+TEST_CASE("what is hidden has exactly no influence, NaN and infinity included") {
+  for (const std::size_t length : {4u, 80u}) {
+    for (const double poison : {kNan, kInf, 1e30, 0.5}) {
+      INFO(length, " ", poison);
+      const std::size_t bad = length - 2;
+      const Array q = sample({1, 2, length, 3}, 1), clean_k = sample({1, 2, length, 3}, 2);
+      const Array clean_v = sample({1, 2, length, 3}, 3), up = sample({1, 2, length, 3}, 4);
+      Array k = clean_k, v = clean_v;
+      for (std::size_t h = 0; h < 2; ++h)
+        for (std::size_t c = 0; c < 3; ++c) k(0, h, bad, c) = v(0, h, bad, c) = static_cast<real>(poison);
+      Mask padding(Shape{1, length});
+      padding.fill(false);
+      padding(0, bad) = true;
+      const AttentionOptions o{.key_padding = padding};
+      const auto f = [&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); };
+      const Evaluated got = evaluate(f, {q, k, v}, up), want = evaluate(f, {q, clean_k, clean_v}, up);
+      check_same(got, want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
+      for (std::size_t h = 0; h < 2; ++h)
+        for (std::size_t c = 0; c < 3; ++c) {
+          CHECK(got.grads[1](0, h, bad, c) == 0);
+          CHECK(got.grads[2](0, h, bad, c) == 0);
+        }
+    }
+  }
+}
+
+TEST_CASE("a finite change of hidden keys and values changes no bit") {
+  const Array q = sample({2, 2, 70, 8}, 1), up = sample({2, 2, 70, 8}, 2);
+  const IndexArray lengths = {50, 70};
+  const AttentionOptions o{.causal = true, .key_padding = padding_mask(lengths, 70)};
+  const auto run = [&](double filling) {
+    Array k = sample({2, 2, 70, 8}, 3), v = sample({2, 2, 70, 8}, 4);
+    for (std::size_t h = 0; h < 2; ++h)
+      for (std::size_t s = 50; s < 70; ++s)
+        for (std::size_t c = 0; c < 8; ++c) k(0, h, s, c) = v(0, h, s, c) = static_cast<real>(filling);
+    return evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); }, {q, k, v}, up);
+  };
+  check_same(run(1e6), run(-3), {0, 0});
+}
+
+TEST_CASE("a query that sees no key may hold NaN") {
+  Array q = sample({1, 1, 3, 2}, 1);
+  const Array kv = sample({1, 1, 4, 2}, 2);
+  Mask mask(Shape{3, 4});
+  mask.fill(false);
+  for (std::size_t s = 0; s < 4; ++s) mask(1, s) = true;
+  const AttentionOptions o{.mask = mask};
+  const auto f = [&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1], o); };
+  const Evaluated want = evaluate(f, {q, kv});
+  for (std::size_t c = 0; c < 2; ++c) q(0, 0, 1, c) = static_cast<real>(kNan);
+  check_same(evaluate(f, {q, kv}), want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
+  const Evaluated upstream_nan = evaluate(f, {q, kv}, array({1, 1, 3, 2}, {1, 1, kNan, kNan, 1, 1}));
+  check_same(upstream_nan, want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
+}
+
+TEST_CASE("a sequence of length one attends to its own value") {  // O-40
+  const Tensor q = sample({2, 3, 1, 4}, 1), k = sample({2, 3, 1, 4}, 2), v = sample({2, 3, 1, 4}, 3);
+  check_near(scaled_dot_product_attention(q, k, v).value(), v.value());
+  check_near(scaled_dot_product_attention(q, k, v, {.causal = true}).value(), v.value());
+  const Tensor packed = sample({2, 1, 12}, 4);
+  check_near(self_attention(packed, 2, {.causal = true}).value(), slice(packed, 2, 8).value());
+}
+
+TEST_CASE("attention over no batch, no query or no key") {
+  const auto shape_of = [](const Shape& q, const Shape& kv) {
+    const Evaluated got = evaluate([](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1]); },
+                                   {Tensor::zeros(q).value(), Tensor::zeros(kv).value()});
+    for (const real value : got.value) CHECK(value == 0);
+    for (const Array& grad : got.grads)
+      for (const real value : grad) CHECK(value == 0);
+    return shape_text(got.value.shape());
+  };
+  CHECK(shape_of({0, 2, 3, 4}, {0, 2, 5, 4}) == "(0,2,3,4)");
+  CHECK(shape_of({1, 2, 0, 4}, {1, 2, 5, 4}) == "(1,2,0,4)");
+  CHECK(shape_of({1, 2, 3, 4}, {1, 2, 0, 4}) == "(1,2,3,4)");
+}
+
+TEST_CASE("attention with dropout") {
+  const Tensor q = sample({1, 2, 70, 4}, 1), k = sample({1, 2, 70, 4}, 2);
+  const Tensor v = Tensor::ones({1, 2, 70, 4});
+  const auto run = [&](double p, const MaskKey& key) {
+    return scaled_dot_product_attention(q, k, v, {.dropout = p, .dropout_key = key}).value();
+  };
+  check_equal(run(0.5, {1, 2, 3}), run(0.5, {1, 2, 3}));
+  CHECK_FALSE(run(0.5, {1, 2, 3}) == run(0.5, {1, 2, 4}));
+  check_equal(run(1, {1, 2, 3}), Tensor::zeros({1, 2, 70, 4}).value());
+  check_equal(run(0, {1, 2, 3}), scaled_dot_product_attention(q, k, v).value());
+  check_near(static_cast<double>(mean(Tensor(run(0.3, {5, 6, 7}))).item()), 1,
+             {0, 0.02});  // weights sum to 1 on average
+}
+
+TEST_CASE("masks from lengths") {
+  CHECK(padding_mask({2, 0, 3}, 3) == Mask{{false, false, true}, {true, true, true}, {false, false, false}});
+  check_throws<IndexError>([] { (void)padding_mask({1, 4}, 3); }, "[padding_mask] length 4 is outside 0..3");
+  check_throws<IndexError>([] { (void)padding_mask({-1}, 3); }, "[padding_mask] length -1 is outside 0..3");
+  check_throws<ShapeError>(
+      [] {
+        (void)padding_mask(IndexArray::from_shape({1, 2}), 3);
+      },
+      "[padding_mask] lengths must be [B]; got shape (1,2)");
+  CHECK(causal_mask(3, 3) == Mask{{false, true, true}, {false, false, true}, {false, false, false}});
+  const Mask one_key = causal_mask(3, 1);
+  CHECK((one_key(0, 0) && one_key(1, 0) && !one_key(2, 0)));
+}
+
+TEST_CASE("attention refuses operands and options that do not fit") {
+  const auto zeros = [](const Shape& shape) { return Tensor::zeros(shape); };
+  const Tensor q = zeros({2, 4, 3, 2}), k = zeros({2, 2, 5, 2}), v = zeros({2, 2, 5, 3});
+  const auto refused = [&](const Tensor& a, const Tensor& b, const Tensor& c, const std::string& part) {
+    check_throws<ShapeError>([&] { (void)scaled_dot_product_attention(a, b, c); },
+                             "[scaled_dot_product_attention] " + part);
+  };
+  refused(zeros({4, 3, 2}), k, v, "q, k and v must be [B, H, T, D]; got shapes (4,3,2) and (2,2,5,2) and (2,2,5,3)");
+  refused(q, zeros({1, 2, 5, 2}), v, "q, k and v do not fit together");
+  refused(q, zeros({2, 2, 5, 3}), v, "q, k and v do not fit together");
+  refused(q, k, zeros({2, 2, 4, 3}), "q, k and v do not fit together");
+  refused(q, zeros({2, 3, 5, 2}), zeros({2, 3, 5, 3}), "the query heads must be a multiple of the key heads");
+  refused(q, zeros({2, 0, 5, 2}), zeros({2, 0, 5, 3}), "the query heads must be a multiple of the key heads");
+  const auto with = [&](const AttentionOptions& o) {
+    return [&, o] { (void)scaled_dot_product_attention(q, k, v, o); };
+  };
+  check_throws<ShapeError>(with({.key_padding = Mask(Shape{2, 4})}),
+                           "key_padding must be [B, S]; got shapes (2,5) and (2,4)");
+  check_throws<ShapeError>(with({.mask = Mask(Shape{5, 3})}), "the mask must be [T, S] or [B, T, S]");
+  check_throws<ShapeError>(with({.mask = Mask(Shape{1, 3, 5})}), "the mask must be [T, S] or [B, T, S]");
+  check_throws<ValueError>(with({.scale = -1}), "the scale must be positive");
+  check_throws<ValueError>(with({.scale = kNan}), "the scale must be positive");
+  check_throws<ValueError>(with({.scale = kInf}), "the scale must be positive");
+  check_throws<ValueError>(with({.dropout = 1.5}), "the dropout probability must be from 0 to 1");
+  check_throws<ValueError>(
+      [] {
+        (void)self_attention(Tensor::zeros({1, 2, 6}), 0);
+      },
+      "[self_attention] the number of heads");
+  for (const index_t heads : {index_t{4}, index_t{1} << 62})
+    check_throws<ShapeError>(
+        [&] {
+          (void)self_attention(Tensor::zeros({1, 2, 6}), heads);
+        },
+        "[self_attention] qkv must be [B, T, 3C] with C a multiple of the");
+  check_throws<ShapeError>(
+      [] {
+        (void)self_attention(Tensor::zeros({2, 7}), 1);
+      },
+      "[self_attention] qkv must be [B, T, 3C]");
+  check_throws<ShapeError>(
+      [] {
+        (void)self_attention(Tensor::zeros({1, 2, 7}), 1);
+      },
+      "[self_attention] qkv must be [B, T, 3C]");
+}

@@ -1,0 +1,116 @@
+// Layer normalisation: large means, constant rows, width 1, many widths against a plain loop.
+#include "../evaluate.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+/// Value and gradients of sum(dy * layer_norm(x, gain, bias)) by the formulas, in double. x [rows, width].
+struct Plain {
+  Array y, dx, dgain, dbias;
+
+  Plain(const Array& x, const Array& gain, const Array& bias, const Array& dy, double eps)
+      : y(x.shape()), dx(x.shape()), dgain(gain.shape()), dbias(bias.shape()) {
+    const std::size_t width = x.shape()[1];
+    const double n = static_cast<double>(width);
+    std::vector<double> gain_sum(width, 0), bias_sum(width, 0), g(width), normal(width);
+    for (std::size_t r = 0; r < x.shape()[0]; ++r) {
+      double mean = 0, variance = 0, mean_g = 0, mean_gn = 0;
+      for (std::size_t c = 0; c < width; ++c) mean += static_cast<double>(x(r, c)) / n;
+      for (std::size_t c = 0; c < width; ++c) variance += std::pow(static_cast<double>(x(r, c)) - mean, 2) / n;
+      const double inverse = 1 / std::sqrt(variance + eps);
+      for (std::size_t c = 0; c < width; ++c) {
+        normal[c] = (static_cast<double>(x(r, c)) - mean) * inverse;
+        y(r, c) = static_cast<real>(normal[c] * static_cast<double>(gain(c)) + static_cast<double>(bias(c)));
+        g[c] = static_cast<double>(dy(r, c)) * static_cast<double>(gain(c));
+        mean_g += g[c] / n;
+        mean_gn += g[c] * normal[c] / n;
+        gain_sum[c] += static_cast<double>(dy(r, c)) * normal[c];
+        bias_sum[c] += static_cast<double>(dy(r, c));
+      }
+      for (std::size_t c = 0; c < width; ++c)
+        dx(r, c) = static_cast<real>(inverse * (g[c] - mean_g - normal[c] * mean_gn));
+    }
+    for (std::size_t c = 0; c < width; ++c) {
+      dgain(c) = static_cast<real>(gain_sum[c]);
+      dbias(c) = static_cast<real>(bias_sum[c]);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("layer norm keeps its digits when the mean is large") {  // O-11
+  check_near(layer_norm(row({40000, 40001, 40002, 40003})).value(),
+             row({-1.34163542, -0.4472118067, 0.4472118067, 1.34163542}), {tolerance(1e-8, 1e-5), 0});
+  Array x(Shape{16});
+  for (std::size_t i = 0; i < 16; ++i) x(i) = static_cast<float>(1000 + static_cast<double>(i) * 1e-3);
+  const Array y = layer_norm(x).value();
+  check_near(static_cast<double>(y(0)), -1.34150776, {1e-4, 0});
+  check_near(static_cast<double>(y(15)), 1.34423718, {1e-4, 0});
+}
+
+TEST_CASE("a constant row has its bias as output and a finite gradient") {  // O-11
+  const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); },
+                                 {row({7, 7, 7, 7}), row({1, 1, 1, 1}), row({0.1, 0.2, 0.3, 0.4})}, row({1, 2, 3, 4}));
+  check_near(got.value, row({0.1, 0.2, 0.3, 0.4}));
+  check_near(got.grads[0], row({-474.3416490, -158.1138830, 158.1138830, 474.3416490}));
+  check_equal(got.grads[1], row({0, 0, 0, 0}));
+  check_equal(got.grads[2], row({1, 2, 3, 4}));
+}
+
+TEST_CASE("a row of width one has its bias as output and no gradient") {  // O-11
+  const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); },
+                                 {array({2, 1}, {3, 5}), row({2}), row({0.25})}, array({2, 1}, {1, 2}));
+  check_equal(got.value, array({2, 1}, {0.25, 0.25}));
+  check_equal(got.grads[0], array({2, 1}, {0, 0}));
+  check_equal(got.grads[1], row({0}));
+  check_equal(got.grads[2], row({3}));
+}
+
+TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes") {  // O-35
+  for (const std::size_t width : {2u, 3u, 8u, 15u, 16u, 17u, 64u, 100u, 257u, 1000u}) {
+    for (const std::size_t rows : {1u, 3u, 130u}) {
+      INFO(rows, " x ", width);
+      const Array x = sample({rows, width}, width, -2, 3), gain = sample({width}, 2, 0.5, 2), bias = sample({width}, 3);
+      const Array dy = sample({rows, width}, 4);
+      const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, gain, bias}, dy);
+      const Plain want(x, gain, bias, dy, 1e-5);
+      check_near(got.value, want.y, {tolerance(1e-12, 1e-5), tolerance(1e-13, 2e-6)});
+      // Width 2 has a gradient of almost nothing: the difference of terms that nearly cancel.
+      check_near(got.grads[0], want.dx, {tolerance(1e-10, 1e-4), tolerance(1e-11, width == 2 ? 2e-5 : 5e-6)});
+      check_near(got.grads[1], want.dgain, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
+      check_near(got.grads[2], want.dbias, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
+    }
+  }
+}
+
+TEST_CASE("a normalised row has length sqrt(width) without eps") {
+  const Array y = layer_norm(sample({5, 24}, 1), {}, {}, 0).value();
+  for (std::size_t r = 0; r < 5; ++r) {
+    double squares = 0, total = 0;
+    for (std::size_t c = 0; c < 24; ++c) {
+      squares += std::pow(static_cast<double>(y(r, c)), 2);
+      total += static_cast<double>(y(r, c));
+    }
+    check_near(squares, 24, {tolerance(1e-12, 1e-5), 0});
+    check_near(total, 0, {0, tolerance(1e-12, 1e-5)});
+  }
+}
+
+TEST_CASE("layer norm refuses what it cannot normalise") {
+  const Tensor x = Tensor::zeros({2, 3});
+  check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); }, "[layer_norm] the last axis is empty");
+  check_throws<ShapeError>([&] { (void)layer_norm(Tensor::scalar(1)); }, "[layer_norm] the last axis is empty");
+  check_throws<ShapeError>(
+      [&] {
+        (void)layer_norm(x, row({1, 2}));
+      },
+      "[layer_norm] gain and bias must match the last axis; got shapes (2,3) and (2)");
+  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "gain and bias must match");
+  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); }, "[layer_norm] eps must not be negative");
+  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); }, "[layer_norm] eps must not be negative");
+}

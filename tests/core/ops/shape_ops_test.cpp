@@ -1,0 +1,159 @@
+// Ops that move elements: values, gradients with repeats, errors.
+#include "../evaluate.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+Array counting(const Shape& shape) {
+  Array out(shape);
+  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(i);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("reshape keeps the order of the elements") {
+  const Tensor x = counting({2, 3});
+  check_equal(reshape(x, {3, 2}).value(), array({3, 2}, {0, 1, 2, 3, 4, 5}));
+  check_equal(reshape(x, {-1}).value(), row({0, 1, 2, 3, 4, 5}));
+  CHECK(shape_text(reshape(x, {1, -1, 2}).shape()) == "(1,3,2)");
+  CHECK(reshape(array({1, 1}, {7}), {}).rank() == 0);
+  CHECK(shape_text(reshape(Tensor::zeros({0, 3}), {3, 0}).shape()) == "(3,0)");
+  CHECK(shape_text(reshape(Tensor::zeros({0, 3}), {-1, 3}).shape()) == "(0,3)");
+}
+
+TEST_CASE("reshape refuses what does not fit") {  // O-39
+  const Tensor x = counting({2, 3});
+  check_throws<ShapeError>([&] { (void)reshape(x, {4}); },
+                           "[reshape] the number of elements differs; got shapes (2,3)");
+  check_throws<ShapeError>([&] { (void)reshape(x, {0, 6}); }, "[reshape] the number of elements differs");
+  check_throws<ShapeError>([&] { (void)reshape(x, {-2, 3}); }, "[reshape] a size must be positive, zero or -1");
+  check_throws<ShapeError>([&] { (void)reshape(x, {-1, -1}); }, "[reshape] only one size may be -1");
+  check_throws<ShapeError>([&] { (void)reshape(x, {-1, 4}); }, "[reshape] the size for -1 is not a whole number");
+  check_throws<ShapeError>([&] { (void)reshape(Tensor::zeros({0}), {-1, 0}); }, "not a whole number");
+  check_throws<ShapeError>([&] { (void)reshape(x, {index_t{1} << 40, index_t{1} << 40}); }, "more elements than can");
+}
+
+TEST_CASE("the gradient of a reshaped transpose finds its places") {  // O-17
+  const Tensor weights = array({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Evaluated got = evaluate(
+      [&](Inputs x) {
+        return sum(weights * reshape(transpose(x[0]), {2, 3}));
+      },
+      {array({2, 3}, {1, 2, 3, 4, 5, 6})});
+  check_equal(reshape(transpose(weights), {2, 3}).value(), array({2, 3}, {1, 4, 2, 5, 3, 6}));
+  check_equal(got.grads[0], array({2, 3}, {1, 3, 5, 2, 4, 6}));
+}
+
+TEST_CASE("a reshape whose upstream gradient is shared leaves the other users alone") {
+  const Evaluated got = evaluate(
+      [](Inputs x) {
+        const Tensor flat = reshape(x[0], {4});
+        return flat + flat * real(2) + reshape(x[0] + x[0], {4});
+      },
+      {counting({2, 2})}, row({1, 10, 100, 1000}));
+  check_equal(got.grads[0], array({2, 2}, {5, 50, 500, 5000}));
+}
+
+TEST_CASE("permute moves axes") {
+  const Tensor x = counting({2, 3, 4});
+  const Tensor y = permute(x, {2, 0, 1});
+  CHECK(shape_text(y.shape()) == "(4,2,3)");
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 2; ++j)
+      for (std::size_t k = 0; k < 3; ++k) CHECK(y.value()(i, j, k) == x.value()(j, k, i));
+  check_equal(permute(x, {0, 1, 2}).value(), x.value());
+  check_equal(permute(x, {-1, -3, -2}).value(), y.value());
+  check_equal(permute(permute(x, {2, 0, 1}), {1, 2, 0}).value(), x.value());
+  CHECK(permute(Tensor::zeros({}), {}).rank() == 0);
+  CHECK(shape_text(permute(Tensor::zeros({2, 0, 3}), {2, 1, 0}).shape()) == "(3,0,2)");
+}
+
+TEST_CASE("transpose swaps two axes") {
+  check_equal(transpose(Tensor(array({2, 3}, {1, 2, 3, 4, 5, 6}))).value(), array({3, 2}, {1, 4, 2, 5, 3, 6}));
+  CHECK(shape_text(transpose(Tensor::zeros({2, 3, 4}), 0, -1).shape()) == "(4,3,2)");
+  check_equal(transpose(Tensor(counting({3})), 0, 0).value(), row({0, 1, 2}));
+}
+
+TEST_CASE("permute and transpose refuse wrong axes") {
+  const Tensor x = counting({2, 3});
+  check_throws<ShapeError>([&] { (void)permute(x, {0}); }, "[permute] every axis must be named once; got shape (2,3)");
+  check_throws<ShapeError>([&] { (void)permute(x, {0, 0}); }, "[permute] an axis is named twice");
+  check_throws<ShapeError>([&] { (void)permute(x, {1, -1}); }, "[permute] an axis is named twice");
+  check_throws<ShapeError>([&] { (void)permute(x, {0, 2}); }, "[permute] axis 2 does not exist");
+  check_throws<ShapeError>([&] { (void)transpose(x, 0, 2); }, "[transpose] axis 2 does not exist");
+  check_throws<ShapeError>([&] { (void)transpose(Tensor(counting({3}))); }, "[transpose] axis -2 does not exist");
+  check_throws<ShapeError>(
+      [&] {
+        (void)permute(Tensor::ones(Shape(13, 1)), Axes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+      },
+      "[permute] at most 12 axes");
+}
+
+TEST_CASE("slice picks positions along an axis") {
+  const Tensor x = counting({3, 4});
+  check_equal(slice(x, 0, 1, 3).value(), array({2, 4}, {4, 5, 6, 7, 8, 9, 10, 11}));
+  check_equal(slice(x, 1, 1, 3).value(), array({3, 2}, {1, 2, 5, 6, 9, 10}));
+  check_equal(slice(x, -1, -2).value(), array({3, 2}, {2, 3, 6, 7, 10, 11}));
+  check_equal(slice(x, 1, 0, -1, 2).value(), array({3, 2}, {0, 2, 4, 6, 8, 10}));
+  CHECK(shape_text(slice(x, 0, 1, 1).shape()) == "(0,4)");
+  CHECK(shape_text(slice(x, 0, 3).shape()) == "(0,4)");
+  check_equal(slice(x, 1, 1, kEnd, kEnd).value(), array({3, 1}, {1, 5, 9}));  // a step past everything
+}
+
+TEST_CASE("slices may overlap and skip") {  // O-17
+  const Evaluated overlap = evaluate(
+      [](Inputs x) { return sum(slice(x[0], 0, 0, 3)) + sum(slice(x[0], 0, 1, 4)) * real(10); }, {row({1, 2, 3, 4})});
+  check_equal(overlap.grads[0], row({1, 11, 11, 10}));
+  const Evaluated skip = evaluate([](Inputs x) { return sum(slice(x[0], 0, 0, kEnd, 2)); }, {row({1, 2, 3, 4, 5})});
+  check_equal(skip.grads[0], row({1, 0, 1, 0, 1}));
+  const Evaluated nothing = evaluate([](Inputs x) { return slice(x[0], 0, 2, 2); }, {row({1, 2, 3})});
+  check_equal(nothing.grads[0], row({0, 0, 0}));
+}
+
+TEST_CASE("slice refuses positions outside the axis instead of clamping them") {
+  const Tensor x = counting({3, 4});
+  check_throws<IndexError>([&] { (void)slice(x, 1, 2, 5); },
+                           "[slice] positions 2 to 5 do not lie in order within an axis");
+  check_throws<IndexError>([&] { (void)slice(x, 1, -5); }, "[slice] positions -5 to 4");
+  check_throws<IndexError>([&] { (void)slice(x, 1, 3, 1); }, "[slice] positions 3 to 1");
+  check_throws<IndexError>([&] { (void)slice(x, 1, 0, -5); }, "[slice]");
+  check_throws<ValueError>([&] { (void)slice(x, 1, 0, 4, 0); }, "[slice] the step must be at least 1, not 0");
+  check_throws<ShapeError>([&] { (void)slice(x, 2, 0); }, "[slice] axis 2 does not exist");
+  check_throws<ShapeError>([&] { (void)slice(Tensor::zeros({}), 0, 0); }, "[slice] axis 0 does not exist");
+}
+
+TEST_CASE("concat joins along any axis") {
+  const Tensor a = counting({2, 2}), b = array({2, 1}, {8, 9});
+  check_equal(concat({a, b}, 1).value(), array({2, 3}, {0, 1, 8, 2, 3, 9}));
+  check_equal(concat({a, b, a}, -1).value(), array({2, 5}, {0, 1, 8, 0, 1, 2, 3, 9, 2, 3}));
+  check_equal(concat({a, transpose(b)}, 0).value(), array({3, 2}, {0, 1, 2, 3, 8, 9}));
+  check_equal(concat({Tensor::zeros({2, 0}), a}, 1).value(), a.value());
+  check_equal(concat({a}, 0).value(), a.value());
+}
+
+TEST_CASE("a tensor joined with itself gets both gradients") {  // O-17
+  const Evaluated got = evaluate(
+      [](Inputs x) {
+        return concat({x[0], x[0]}, -1);
+      },
+      {row({1, 2})}, row({1, 10, 100, 1000}));
+  check_equal(got.grads[0], row({101, 1010}));
+}
+
+TEST_CASE("concat refuses parts that do not fit") {
+  const Tensor a = counting({2, 2});
+  check_throws<ValueError>([&] { (void)concat({}, 0); }, "[concat] there is nothing to join");
+  check_throws<ShapeError>(
+      [&] {
+        (void)concat({a, counting({3, 2})}, 1);
+      },
+      "[concat] shapes may differ in the joined axis only; got shapes (2,2) and (3,2)");
+  check_throws<ShapeError>([&] { (void)concat({a, counting({2})}, 0); }, "got shapes (2,2) and (2)");
+  check_throws<ShapeError>([&] { (void)concat({a, a}, 2); }, "[concat] axis 2 does not exist");
+  check_throws<ShapeError>([&] { (void)concat({Tensor::zeros({}), Tensor::zeros({})}, 0); }, "axis 0 does not exist");
+}

@@ -1,0 +1,115 @@
+// Softmax and log-softmax: large logits, infinities, any axis, against plain loops.
+#include "../evaluate.hpp"
+
+#include <limits>
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+using Inputs = std::span<const Tensor>;
+
+/// Softmax of a [rows, width] array in double.
+Array plain_softmax(const Array& x) {
+  Array y(x.shape());
+  for (std::size_t r = 0; r < x.shape()[0]; ++r) {
+    double largest = -kInf, total = 0;
+    for (std::size_t c = 0; c < x.shape()[1]; ++c) largest = std::max(largest, static_cast<double>(x(r, c)));
+    for (std::size_t c = 0; c < x.shape()[1]; ++c) total += std::exp(static_cast<double>(x(r, c)) - largest);
+    for (std::size_t c = 0; c < x.shape()[1]; ++c)
+      y(r, c) = static_cast<real>(std::exp(static_cast<double>(x(r, c)) - largest) / total);
+  }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("softmax and log-softmax of large logits") {  // O-01
+  const Limits limits{tolerance(1e-9, 1e-6), tolerance(1e-12, 1e-7)};
+  const Tensor x = row({1000, 1000.5, -1000});
+  check_near(softmax(x).value(), row({0.3775406688, 0.6224593312, 0}), limits);
+  check_near(log_softmax(x).value(), row({-0.9740769842, -0.4740769842, -2000.974076984}), limits);
+  const Tensor wide = row({-249.873093, -424.126709, -460.292542, 378.097443, -292.614532});
+  check_near(softmax(wide).value(), row({0, 0, 0, 1, 0}), {0, 1e-270});
+}
+
+TEST_CASE("a common offset changes neither softmax nor log-softmax") {
+  const Array x = sample({3, 20}, 1, -3, 3);
+  Array shifted = x;
+  for (real& value : shifted) value += real(1 << 12);
+  Array same = shifted;  // the same numbers as the rounded sums, without the offset
+  for (real& value : same) value -= real(1 << 12);
+  const Limits limits{tolerance(1e-10, 1e-6), 1e-30};
+  check_near(softmax(shifted).value(), softmax(same).value(), limits);
+  check_near(log_softmax(shifted).value(), log_softmax(same).value(), limits);
+}
+
+TEST_CASE("softmax agrees with a plain loop for many widths") {  // O-35
+  for (const std::size_t width : {1u, 2u, 7u, 8u, 15u, 16u, 17u, 33u, 64u, 100u, 255u, 513u, 1000u, 2100u}) {
+    INFO(width);
+    const Array x = sample({3, width}, width, -5, 5);
+    const Array want = plain_softmax(x);
+    check_near(softmax(Tensor(x)).value(), want, {tolerance(1e-14, 1e-6), 0});
+    Array logarithms = want;
+    for (real& value : logarithms) value = static_cast<real>(std::log(static_cast<double>(value)));
+    check_near(log_softmax(Tensor(x)).value(), logarithms, {tolerance(1e-13, 1e-6), tolerance(1e-14, 1e-6)});
+  }
+}
+
+TEST_CASE("rows with infinities give no NaN") {  // O-02
+  check_equal(softmax(row({-kInf, 1})).value(), row({0, 1}));
+  check_equal(log_softmax(row({-kInf, 1})).value(), row({-kInf, 0}));
+  check_equal(softmax(row({-kInf, -kInf})).value(), row({0, 0}));
+  check_equal(log_softmax(row({-kInf, -kInf})).value(), row({-kInf, -kInf}));
+  check_near(softmax(row({88.8, 88.8})).value(), row({0.5, 0.5}));
+  check_near(log_softmax(row({800, 800})).value(), row({-0.6931471806, -0.6931471806}), {tolerance(1e-9, 1e-6), 0});
+}
+
+TEST_CASE("gradients of rows with infinities are zero where nothing can flow") {  // O-02
+  const Array up = row({3, 5});
+  const auto softmax_slope = [&](const Array& x) {
+    return evaluate([](Inputs a) { return softmax(a[0]); }, {x}, up).grads[0];
+  };
+  const auto log_slope = [&](const Array& x) {
+    return evaluate([](Inputs a) { return log_softmax(a[0]); }, {x}, up).grads[0];
+  };
+  check_equal(softmax_slope(row({-kInf, 1})), row({0, 0}));
+  check_equal(softmax_slope(row({-kInf, -kInf})), row({0, 0}));
+  check_equal(log_slope(row({-kInf, 1})), row({3, -3}));
+  check_equal(log_slope(row({-kInf, -kInf})), row({0, 0}));
+  const Evaluated added = evaluate([](Inputs a) { return log_softmax(a[0]) + a[0]; }, {row({-kInf, -kInf})}, up);
+  check_equal(added.grads[0], up);  // zero is added to what is there
+}
+
+TEST_CASE("NaN stays visible, in its own row only") {
+  const Array x = array({2, 2}, {kNan, 1, 2, 2});
+  check_equal(softmax(Tensor(x)).value(), array({2, 2}, {kNan, kNan, 0.5, 0.5}));
+  CHECK(std::isnan(static_cast<double>(log_softmax(Tensor(x)).value()(0, 1))));
+}
+
+TEST_CASE("softmax runs along any axis") {
+  const Tensor x = array({2, 2, 2}, {0, 1, 2, 3, 10, 10, 10, 10});
+  for (index_t axis = 0; axis < 3; ++axis) {
+    const Tensor y = softmax(x, axis);
+    CHECK(same_shape(y.shape(), x.shape()));
+    check_near(sum(y, {axis}).value(), array({2, 2}, {1, 1, 1, 1}), {1e-6, 0});
+    check_equal(softmax(x, axis - 3).value(), y.value());
+    check_near(exp(log_softmax(x, axis)).value(), y.value(), {tolerance(1e-12, 1e-5), 0});
+  }
+  check_near(softmax(x, 1).value()(0, 0, 0), 1 / (1 + std::exp(2.0)), {1e-6, 0});
+}
+
+TEST_CASE("softmax of nothing and along axes that do not exist") {
+  CHECK(shape_text(softmax(Tensor::zeros({3, 0})).shape()) == "(3,0)");
+  CHECK(shape_text(log_softmax(Tensor::zeros({0, 3}), 0).shape()) == "(0,3)");
+  check_throws<ShapeError>([] { (void)softmax(Tensor::scalar(1)); }, "[softmax] axis -1 does not exist; got shape ()");
+  check_throws<ShapeError>([] { (void)log_softmax(Tensor::zeros({2}), 1); }, "[log_softmax] axis 1 does not exist");
+}
+
+TEST_CASE("ties leave the gradient of softmax symmetric") {  // O-15
+  const Evaluated got = evaluate([](Inputs a) { return softmax(a[0]); }, {row({2, 2, 2, 2})}, row({1, 0, 0, 0}));
+  check_near(got.grads[0], row({0.1875, -0.0625, -0.0625, -0.0625}));
+}

@@ -1,0 +1,85 @@
+// Arithmetic on shapes: element counts without overflow, axes, broadcasting.
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+TEST_CASE("element counts are 64-bit and checked") {  // O-39
+  CHECK(element_count({}) == 1);
+  CHECK(element_count({4740, 840, 840}) == 3344544000);
+  CHECK(element_count({65536, 65536}) == 4294967296);
+  CHECK(element_count({std::size_t{1} << 46}) == index_t{1} << 46);
+  CHECK(element_count({std::size_t{1} << 62, 0, std::size_t{1} << 62}) == 0);
+  for (const Shape& shape : {Shape{2, 2, 1, std::size_t{1} << 61}, Shape{(std::size_t{1} << 59) + 1},
+                             Shape{std::size_t{1} << 32, std::size_t{1} << 32}, Shape{~std::size_t{0}},
+                             Shape{3, ~std::size_t{0} / 3 + 1}, Shape{(std::size_t{1} << 46) + 1}})
+    check_throws<ShapeError>([&] { (void)element_count(shape, "load"); },
+                             "[load] the shape has more elements than can be held; got shape " + shape_text(shape));
+}
+
+TEST_CASE("a tensor too large to hold is refused before anything is allocated") {
+  check_throws<ShapeError>(
+      [] {
+        (void)Tensor::zeros({std::size_t{1} << 40, std::size_t{1} << 40});
+      },
+      "[tensor] the shape");
+}
+
+TEST_CASE("axes count from the end when negative") {
+  CHECK(normal_axis("op", 0, {2, 3}) == 0);
+  CHECK(normal_axis("op", -1, {2, 3}) == 1);
+  CHECK(normal_axis("op", -2, {2, 3}) == 0);
+  check_throws<ShapeError>([] { (void)normal_axis("op", 2, {2, 3}); }, "[op] axis 2 does not exist; got shape (2,3)");
+  check_throws<ShapeError>([] { (void)normal_axis("op", -3, {2, 3}); }, "[op] axis -3 does not exist");
+  check_throws<ShapeError>([] { (void)normal_axis("op", 0, {}); }, "[op] axis 0 does not exist; got shape ()");
+  CHECK(normal_axes("op", {-1, 0}, {2, 3, 4}) == std::vector<std::size_t>{0, 2});
+  CHECK(normal_axes("op", {}, {2, 3}) == std::vector<std::size_t>{0, 1});
+  check_throws<ShapeError>([] { (void)normal_axes("op", {0, -2}, {2, 3}); }, "[op] an axis is named twice");
+}
+
+TEST_CASE("shapes broadcast by numpy's rule") {
+  CHECK(same_shape(broadcast_shape("op", {2, 1}, {3}), {2, 3}));
+  CHECK(same_shape(broadcast_shape("op", {}, {3}), {3}));
+  CHECK(same_shape(broadcast_shape("op", {1}, {0}), {0}));
+  CHECK(same_shape(broadcast_shape("op", {4, 1, 2}, {3, 1}), {4, 3, 2}));
+  check_throws<ShapeError>([] { (void)broadcast_shape("op", {2}, {3}); }, "[op] the operands do not broadcast");
+  check_throws<ShapeError>(
+      [] {
+        (void)broadcast_shape("op", {std::size_t{1} << 40, 1}, {std::size_t{1} << 40});
+      },
+      "more elements than can be held");
+  CHECK_FALSE(same_shape({1}, {}));
+  CHECK_FALSE(same_shape({2, 3}, {3, 2}));
+}
+
+TEST_CASE("a gradient is summed over exactly the axes that broadcasting made") {
+  Array g(Shape{2, 3, 4});
+  for (std::size_t i = 0; i < 24; ++i) g.data()[i] = static_cast<real>(i);
+  check_equal(sum_to_shape("op", g, {3, 1}), array({3, 1}, {60, 92, 124}));
+  check_equal(sum_to_shape("op", g, {1, 3, 4}), array({1, 3, 4}, {12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34}));
+  check_equal(sum_to_shape("op", g, {2, 1, 1}), array({2, 1, 1}, {66, 210}));
+  check_equal(sum_to_shape("op", g, {1}), array({1}, {276}));
+  check_equal(sum_to_shape("op", g, {}), array({}, {276}));
+  check_equal(sum_to_shape("op", g, {2, 3, 4}), g);
+  check_equal(sum_to_shape("op", Array(Shape{0, 2}), {1, 2}), array({1, 2}, {0, 0}));
+  check_throws<ShapeError>(
+      [&] {
+        (void)sum_to_shape("op", g, {2, 1});
+      },
+      "[op] a gradient does not fit its operand; got shapes (2,1) and (2,3,4)");
+  check_throws<ShapeError>(
+      [&] {
+        (void)sum_to_shape("op", g, {1, 2, 3, 4});
+      },
+      "[op] a gradient does not fit its operand");
+}
+
+TEST_CASE("messages name the op and show the shapes") {
+  check_throws<ShapeError>(
+      [] {
+        fail_shapes<Shape>("op", "wrong", {{2, 3}, {}});
+      },
+      "[op] wrong; got shapes (2,3) and ()");
+  check_throws<ShapeError>([] { fail_shapes<Shape>("op", "wrong", {{2, 3}}); }, "[op] wrong; got shape (2,3)");
+  check_throws<Error>([] { throw IndexError("op", "every error is an Error"); }, "[op] every error is an Error");
+}

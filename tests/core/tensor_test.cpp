@@ -1,0 +1,66 @@
+// Tensor handles: shared values, empty handles, items.
+#include "support.hpp"
+
+#include <xtape/core/gradcheck.hpp>
+
+#include <thread>
+
+using namespace xtape;
+using namespace xtape::test;
+
+TEST_CASE("a tensor shares its value with its copies") {
+  const Tensor a = row({1, 2});
+  const Tensor b = a, c = a.detach();
+  CHECK(b.data() == a.data());
+  CHECK(c.data() == a.data());
+  CHECK(a.size() == 2);
+  CHECK(a.rank() == 1);
+  CHECK(a.extent(0) == 2);
+  CHECK(a.extent(-1) == 2);
+  check_throws<ShapeError>([&] { (void)a.extent(1); }, "[extent] axis 1 does not exist; got shape (2)");
+}
+
+TEST_CASE("constants by shape") {
+  check_equal(Tensor::zeros({2}).value(), row({0, 0}));
+  check_equal(Tensor::ones({1, 2}).value(), array({1, 2}, {1, 1}));
+  CHECK(Tensor::scalar(3).rank() == 0);
+  CHECK(Tensor::zeros({2, 0}).size() == 0);
+}
+
+TEST_CASE("item is the only element") {
+  CHECK(Tensor::scalar(3).item() == 3);
+  CHECK(Tensor(array({1, 1}, {4})).item() == 4);
+  check_throws<ShapeError>(
+      [] {
+        (void)Tensor(row({1, 2})).item();
+      },
+      "[item] only a tensor with one element has an item; got shape (2)");
+  check_throws<ShapeError>([] { (void)Tensor::zeros({0}).item(); }, "got shape (0)");
+}
+
+TEST_CASE("an empty handle is refused with a clear error") {
+  const Tensor none;
+  CHECK_FALSE(none.defined());
+  CHECK_FALSE(none.tracked());
+  check_throws<ValueError>([&] { (void)none.value(); }, "[tensor] this handle is empty: it holds no value");
+  check_throws<ValueError>([&] { (void)none.shape(); }, "[tensor] this handle is empty");
+  check_throws<ValueError>([&] { (void)none.item(); }, "[tensor] this handle is empty");
+  check_throws<ValueError>([&] { (void)sum(none); }, "[tensor] this handle is empty");
+  CHECK_FALSE(none.detach().defined());
+}
+
+TEST_CASE("handles may be copied and dropped on many threads") {
+  const Tensor shared = sample({1000}, 1);
+  const Array before = shared.value();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([shared] {
+      for (int round = 0; round < 1000; ++round) {
+        const Tensor copy = shared;
+        const Tensor sum = copy + copy;
+        if (sum.size() != copy.size()) throw 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  check_equal(shared.value(), before);
+}

@@ -111,6 +111,10 @@ std::string ParamStore::summary() const {
     width = std::max(width, name.size());
     shape_width = std::max(shape_width, shape_text(parameter.shape()).size());
   }
+  for (const Buffer& buffer : state_->buffers) {
+    width = std::max(width, buffer.name().size());
+    shape_width = std::max(shape_width, shape_text(buffer.value().shape()).size());
+  }
   std::string out = padded("parameter", width + 2) + padded("shape", shape_width + 2) + padded("elements", 12) + "\n";
   for (const auto& [name, parameter] : state_->parameters) {
     std::string notes;

@@ -35,7 +35,8 @@ std::string room_of(const std::string& path) {
 const std::vector<Source>& sources() {
   static const std::vector<Source> all = [] {
     std::vector<Source> out;
-    for (const char* room : {"core", "nn", "optim", "models", "data", "inspect", "train", "examples", "tests", "bench"}) {
+    for (const char* room :
+         {"core", "nn", "optim", "models", "data", "inspect", "train", "examples", "tests", "bench"}) {
       if (!fs::is_directory(fs::path(XTAPE_SOURCE_DIR) / room)) continue;
       for (const auto& entry : fs::recursive_directory_iterator(fs::path(XTAPE_SOURCE_DIR) / room)) {
         const std::string extension = entry.path().extension();
@@ -99,19 +100,21 @@ TEST_CASE("rooms include only the rooms below them") {
   const std::map<std::string, std::set<std::string>> below = {
       {"core/kernels", {"core/kernels"}},
       {"core", {"core", "core/kernels"}},
-      {"nn", {"core", "nn"}},
-      {"optim", {"core", "optim"}},
-      {"data", {"core", "data"}},
-      {"models", {"core", "nn", "models"}},
-      {"train", {"core", "nn", "optim", "data", "train"}},
-      {"inspect", {"core", "nn", "optim", "train", "inspect"}},
+      {"nn", {"core", "core/kernels", "nn"}},
+      {"optim", {"core", "core/kernels", "optim"}},
+      {"data", {"core", "core/kernels", "data"}},
+      {"models", {"core", "core/kernels", "nn", "models"}},
+      {"train", {"core", "core/kernels", "nn", "optim", "data", "train"}},
+      {"inspect", {"core", "core/kernels", "nn", "optim", "train", "inspect"}},
   };
   const std::set<std::string> base = {"core/config.hpp", "core/error.hpp", "core/pool.hpp"};  // what kernels stand on
-  for_matches(R"(#include\s*[<"]xtape/([^>"]+)[>"])", [&](const Source& source, std::size_t line, const std::smatch& match) {
+  for_matches(R"(#include\s*[<"]xtape/([^>"]+)[>"])", [&](const Source& source, std::size_t line,
+                                                          const std::smatch& match) {
     const std::string included = match[1], room = room_of(included);
     CHECK_MESSAGE(fs::exists(fs::path(XTAPE_SOURCE_DIR) / included), place(source, line), ": no such file: ", included);
     if (!in_library(source)) return;
-    const bool allowed = below.at(source.room).contains(room) || (source.room == "core/kernels" && base.contains(included));
+    const bool allowed =
+        below.at(source.room).contains(room) || (source.room == "core/kernels" && base.contains(included));
     CHECK_MESSAGE(allowed, place(source, line), ": ", source.room, " must not include ", included);
   });
 }
@@ -158,7 +161,8 @@ TEST_CASE("kernels know neither tensors nor tapes and throw nothing") {
 
 TEST_CASE("ops are recorded in core/ops only") {
   for_matches(R"(\bTape::record\()", [&](const Source& source, std::size_t line, const std::smatch&) {
-    const bool allowed = source.path.starts_with("core/ops/") || source.path == "core/gradcheck.cpp" || source.room == "tests";
+    const bool allowed =
+        source.path.starts_with("core/ops/") || source.path == "core/gradcheck.cpp" || source.room == "tests";
     CHECK_MESSAGE(allowed, place(source, line), ": a rule belongs beside its forward pass in core/ops");
   });
 }
@@ -169,7 +173,8 @@ TEST_CASE("expressions of xtensor are evaluated at once") {  // O-35, O-36
                   ": a lazy reducer reads the wrong elements inside a larger expression");
   });
   allow_nowhere(R"(\bnoalias\()", "it writes while it reads");
-  allow_nowhere(R"(\bauto[&*]*\s+\w+\s*=\s*(?:-|\()?xt::)", "an expression keeps references to its operands; name the array type");
+  allow_nowhere(R"(\bauto[&*]*\s+\w+\s*=\s*(?:-|\()?xt::)",
+                "an expression keeps references to its operands; name the array type");
 }
 
 TEST_CASE("comparisons in tests have explicit limits") {
@@ -188,7 +193,8 @@ TEST_CASE("no unsafe floating-point mathematics") {
 
 TEST_CASE("headers are guarded and files are short") {
   for (const Source& source : sources()) {
-    if (source.header() && source.path != "core/kernels/levels/math.hpp" && source.path != "core/kernels/levels/lanes.hpp")
+    if (source.header() && source.path != "core/kernels/levels/math.hpp" &&
+        source.path != "core/kernels/levels/lanes.hpp")
       CHECK_MESSAGE(std::count(source.lines.begin(), source.lines.end(), "#pragma once") == 1, source.path);
     if (source.room != "tests") CHECK_MESSAGE(source.lines.size() <= 400, source.path, " has more than 400 lines");
   }

@@ -86,7 +86,8 @@ std::vector<Computation> computations() {
   add_op("sum of rows", [](Inputs x) { return sum(x[0], {1}); }, {flat});
   add_op("mean of columns", [](Inputs x) { return mean(x[0], {0}); }, {big});
   add_op("matmul", [](Inputs x) { return matmul(x[0], x[1]); }, {a, b});
-  add_op("batched matmul", [](Inputs x) { return matmul(x[0], x[1], {.transpose_b = true}); }, {q, sample({2, 4, 33, 16}, 12)});
+  add_op("batched matmul", [](Inputs x) { return matmul(x[0], x[1], {.transpose_b = true}); },
+         {q, sample({2, 4, 33, 16}, 12)});
   add_op("linear", [](Inputs x) { return linear(x[0], x[1], x[2]); }, {a, sample({90, 300}, 13), sample({90}, 14)});
   add_op("softmax", [](Inputs x) { return softmax(x[0]); }, {big});
   add_op("log_softmax along columns", [](Inputs x) { return log_softmax(x[0], 0); }, {big});
@@ -96,13 +97,17 @@ std::vector<Computation> computations() {
   add_op("dropout", [](Inputs x) { return dropout(x[0], 0.3, {1, 2, 3}); }, {big});
   add_op("permute", [](Inputs x) { return permute(x[0], {2, 0, 3, 1}); }, {q});
   add_op("concat and slice", [](Inputs x) { return slice(concat({x[0], x[1]}, 1), 1, 5, 1300, 3); }, {big, other});
-  add_op("attention", [](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true}); }, {q, k, v});
-  add_op("attention with dropout", [](Inputs x) {
-    return scaled_dot_product_attention(x[0], x[1], x[2], {.dropout = 0.2, .dropout_key = {4, 5, 6}});
-  }, {q, k, v});
+  add_op("attention", [](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true}); },
+         {q, k, v});
+  add_op("attention with dropout",
+         [](Inputs x) {
+           return scaled_dot_product_attention(x[0], x[1], x[2], {.dropout = 0.2, .dropout_key = {4, 5, 6}});
+         },
+         {q, k, v});
   add_op("self_attention", [](Inputs x) { return self_attention(x[0], 2); }, {qkv});
   all.push_back({"sum of squares", [flat] {
-                   return std::vector<Array>{row({kernels::sum_of_squares(flat.data(), static_cast<index_t>(flat.size()))})};
+                   return std::vector<Array>{
+                       row({kernels::sum_of_squares(flat.data(), static_cast<index_t>(flat.size()))})};
                  }});
   all.push_back({"adam", [big, other] {
                    Array value = big, first = other, second = other;

@@ -98,7 +98,9 @@ std::set<std::string> op_functions() {
 std::set<std::string> layer_classes() {
   auto paths = files("nn", ".hpp");
   for (const auto& path : files("models", ".hpp")) paths.push_back(path);
-  return matches_in(paths, R"(^  (?:explicit )?(\w+)\(const Scope& \w+)");
+  auto classes = matches_in(paths, R"(^  (?:explicit )?(\w+)\(const Scope& \w+)");
+  for (const char* part : {"RecurrentParameters", "RecurrentStack"}) classes.erase(part);  // what RNN, GRU, LSTM share
+  return classes;
 }
 
 std::set<std::string> optimizer_classes() {

@@ -71,7 +71,7 @@ double gpt_error() {
 
 double lstm_error() {
   ParamStore store;
-  const CharRNN model(store.root(), {.vocab = kVocab, .embedding = kLstmWidth, .hidden = kLstmWidth});
+  const CharRNN model(store.root(), {.vocab = kVocab, .embedding = 16, .hidden = 32});
   Adam optimizer(all_parameters(store));
   const auto logits = [&](const IndexArray& ids) { return model(ids).logits; };
   return curve_error("CharRNN/200 steps", store, logits, optimizer, [](index_t) { return 1e-2; });

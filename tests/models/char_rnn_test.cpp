@@ -8,6 +8,13 @@ using namespace xtape::test;
 
 namespace {
 
+/// Sequences of one character, the first of the vocabulary.
+IndexArray first_ids(std::size_t batch) {
+  IndexArray ids(Shape{batch, 1});
+  std::fill(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
 constexpr CellKind kKinds[] = {CellKind::rnn, CellKind::gru, CellKind::lstm};
 
 CharRNNConfig small(CellKind cell) { return {.vocab = 5, .cell = cell, .embedding = 3, .hidden = 8, .layers = 2}; }
@@ -38,7 +45,7 @@ TEST_CASE("each cell learns a cycle with the state carried and gradients cut") {
   for (const CellKind kind : kKinds) {
     ParamStore store(2);
     const CharRNN model(store.root(), {.vocab = 3, .cell = kind, .embedding = 4, .hidden = 8});
-    AdamW opt(store.parameters(), {});
+    AdamW opt(all_parameters(store));
     CharRNNState state;
     double loss = 0;
     index_t position = 0;
@@ -78,7 +85,7 @@ TEST_CASE("the recurrent language model refuses what does not fit") {
   check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "id 5 is outside 0..4");
   check_throws<ShapeError>(
       [&] {
-        model(IndexArray{{0}, {1}}, model(IndexArray{{0}}).state);
+        model(first_ids(2), model(first_ids(1)).state);
       },
       "[gru] the hidden state must have shape (2,8); got shape (1,8)");
   check_throws<ValueError>([] { cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
@@ -90,7 +97,7 @@ TEST_CASE("the recurrent language model refuses what does not fit") {
   check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm has a forget gate");
   check_throws<ShapeError>(
       [&] {
-        model(IndexArray{{0}}, {.h = {}, .c = {Tensor::zeros({1, 8})}});
+        model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}});
       },
       "[char_rnn] the state has a c, but the cells have none");
 }

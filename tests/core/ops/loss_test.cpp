@@ -104,20 +104,20 @@ TEST_CASE("a target out of range is refused before anything is written") {  // O
   logits.set_grad(array({1, 3}, {7, 8, 9}));
   for (const index_t bad : {index_t{-4}, index_t{3}, index_t{-1}, index_t{1} << 31, index_t{255}}) {
     Tape tape;
-    check_throws<IndexError>([&] { (void)cross_entropy(logits, {bad}); },
+    check_throws<IndexError>([&] { (void)cross_entropy(logits, IndexArray{bad}); },
                              "[cross_entropy] target " + std::to_string(bad) + " is outside 0..2");
   }
   check_equal(logits.grad(), array({1, 3}, {7, 8, 9}));
-  check_equal(cross_entropy(logits, {255}, {.ignore = 255}).value(), array({}, {0}));
-  check_near(cross_entropy(logits, {2}, {.ignore = 0}).value(), array({}, {0.4076059644}));
-  check_equal(cross_entropy(logits, {0}, {.ignore = 0}).value(), array({}, {0}));  // a class may be the ignored value
+  check_equal(cross_entropy(logits, IndexArray{255}, {.ignore = 255}).value(), array({}, {0}));
+  check_near(cross_entropy(logits, IndexArray{2}, {.ignore = 0}).value(), array({}, {0.4076059644}));
+  check_equal(cross_entropy(logits, IndexArray{0}, {.ignore = 0}).value(), array({}, {0}));  // a class may be the ignored value
 }
 
 TEST_CASE("targets of the wrong shape are refused") {
   const Tensor logits = Tensor::zeros({2, 3});
   check_throws<ShapeError>(
       [&] {
-        (void)cross_entropy(logits, {0, 1, 2});
+        (void)cross_entropy(logits, IndexArray{0, 1, 2});
       },
       "[cross_entropy] targets must have the logits' shape without its last axis; got shapes (2,3)");
   check_throws<ShapeError>(
@@ -125,5 +125,5 @@ TEST_CASE("targets of the wrong shape are refused") {
         (void)cross_entropy(logits, IndexArray::from_shape({2, 1}));
       },
       "[cross_entropy] targets must have");
-  check_throws<ShapeError>([&] { (void)cross_entropy(Tensor::scalar(1), {0}); }, "[cross_entropy] targets must have");
+  check_throws<ShapeError>([&] { (void)cross_entropy(Tensor::scalar(1), IndexArray{0}); }, "[cross_entropy] targets must have");
 }

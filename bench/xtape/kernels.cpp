@@ -118,7 +118,7 @@ void rows(index_t r, index_t c) {
   by_bandwidth("cross_entropy", size, {1}, n,
                [&] { kernels::cross_entropy(x.data(), targets.data(), 0, losses.data(), sums.data(), r, c); });
   by_bandwidth("cross_entropy backward", size, {1, 1}, n, [&] {
-    kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), y.data(), false, r, c);
+    kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
   });
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
     kernels::layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r, c);

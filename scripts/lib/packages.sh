@@ -7,6 +7,8 @@ build_packages=(
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
   librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev doctest-dev
 )
+# The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
+bench_packages=(libtorch-dev libopenblas0-openmp python3)
 # The King James text.
 kjv_packages=(bible-kjv)
 

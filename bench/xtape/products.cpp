@@ -1,0 +1,67 @@
+// A worker whose steps are the matrix products of a workload's step and nothing else: what they cost when everything
+// around them is free.
+#include "xtape/limits.hpp"
+#include "xtape/workloads.hpp"
+
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/threads.hpp>
+
+namespace bench {
+
+namespace {
+
+/// The operands of one entry. Independent products have their own parts of them, the others share.
+struct Operands {
+  explicit Operands(const Product& p)
+      : product(p),
+        a(numbers("a", shape_of({copies(), p.m * p.k}))),
+        b(numbers("b", shape_of({copies(), p.k * p.n}))),
+        c(shape_of({copies(), p.m * p.n})) {}
+
+  void multiply(std::int64_t part) {
+    const Product& p = product;
+    xtape::kernels::gemm(p.m, p.n, p.k, 1, {a.data() + part * p.m * p.k, p.a_transposed ? p.m : p.k, p.a_transposed},
+                         {b.data() + part * p.k * p.n, p.b_transposed ? p.k : p.n, p.b_transposed}, 0,
+                         c.data() + part * p.m * p.n, p.n);
+  }
+  void multiply_all() {
+    if (product.independent) {
+      xtape::parallel_for(product.count, [&](xtape::index_t i) { multiply(i); });
+    } else {
+      for (std::int64_t i = 0; i < product.count; ++i) multiply(0);
+    }
+  }
+
+  std::int64_t copies() const { return product.independent ? product.count : 1; }
+
+  Product product;
+  xtape::Array a, b, c;
+};
+
+class Products final : public Workload {
+ public:
+  explicit Products(const Sizes& sizes) {
+    for (const Product& p : products_of(sizes)) operands_.emplace_back(p);
+  }
+
+  void step() override {
+    for (Operands& o : operands_) o.multiply_all();
+  }
+  double loss() const override { return 0; }
+  double gradient_norm() const override { return 0; }
+
+ private:
+  std::vector<Operands> operands_;
+};
+
+}  // namespace
+
+}  // namespace bench
+
+int main() {
+  return bench::serve({
+      .about = xtape::kernels::gemm_backend(),
+      .make = [](const bench::Sizes& sizes) { return std::make_unique<bench::Products>(sizes); },
+      .commands = {{"peak", bench::peak_gflops}},
+  });
+}

@@ -48,6 +48,12 @@ target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}"
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
                       PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog)
 
+# Parses the headers once for all files of the target; the option lets ccache see what the precompiled header holds.
+function(xtape_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
 # add_flavour(f32 [definition...]): libxtape_f32 with all levels of its kernels.
 function(xtape_add_flavour flavour)
   set(objects "")
@@ -69,6 +75,7 @@ function(xtape_add_flavour flavour)
   target_link_libraries(xtape_${flavour} PUBLIC xtape_base
                         PRIVATE xtape_options xtensor-blas nlohmann_json::nlohmann_json spdlog::spdlog ${OpenBLAS_LIBRARIES})
   target_include_directories(xtape_${flavour} SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
+  xtape_precompile(xtape_${flavour} ${PROJECT_SOURCE_DIR}/core/tensor.hpp)
 endfunction()
 
 xtape_add_flavour(f32)

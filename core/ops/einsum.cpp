@@ -24,7 +24,7 @@ void check_letters(const std::string& letters, const char* where) {
     const bool known = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
     if (!known) throw ValueError("einsum", std::string("'") + letter + "' does not name an axis");
     if (letters.find(letter, i + 1) == std::string::npos) continue;
-    const std::string twice = std::string("'") + letter + "' stands twice in " + where;
+    const std::string twice = "'" + std::string(1, letter) + "' stands twice in " + where;
     if (std::string(where) == "the result") throw ValueError("einsum", twice);
     throw UnsupportedError("einsum", twice + ": diagonals are not offered");
   }

@@ -100,7 +100,8 @@ void elementwise(index_t n) {
 void rows(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), gain = operand(c), weights = operand(r);
-  Array y(x.shape()), losses(weights.shape()), sums(weights.shape()), inverse(weights.shape()), out(gain.shape());
+  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(gain.shape());
+  std::vector<double> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
   const std::string size = text({r, c});

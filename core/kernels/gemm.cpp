@@ -19,10 +19,10 @@ constexpr index_t kTileWork = index_t{1} << 22;  // multiply-adds worth a tile o
 constexpr index_t kTileRows = 48;                // the smallest tile along the cut side
 constexpr index_t kMaxTiles = 64;
 
-constexpr index_t kDepth = 384;                  // our own product: a panel of B of this depth fits the first cache
+constexpr index_t kDepth = 256;                  // our own product: a panel of B of this depth fits the first cache
 constexpr index_t kOwnTask = index_t{1} << 18;   // smaller products stay on one thread
 constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread packs at a time
-constexpr index_t kTasks = 8;                    // blocks that a product is cut into, where it has that many
+constexpr index_t kTasksPerThread = 4;           // so that a thread that is late holds up little
 
 /// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
 /// The environment variable XTAPE_GEMM=openblas chooses OpenBLAS.
@@ -99,7 +99,7 @@ PackedFactor::PackedFactor(Factor b, index_t k, index_t n)
 void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b,
                    real beta, real* c, index_t stride_c) {
   const GemmTable& table = level().gemm;
-  const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) + kGemmSlack : 0);
+  const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) : 0);
   for (index_t row = 0; row < m; row += kGemmRows) {
     const index_t rows = std::min(kGemmRows, m - row);
     for (index_t first = 0; first < k; first += b.depth_) {
@@ -121,21 +121,38 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFac
 
 namespace {
 
-/// Our own product: B is packed once, C is cut into blocks of rows and, if these are few, of columns.
+constexpr index_t pieces(index_t total, index_t piece) { return (total + piece - 1) / piece; }
+
+/// How C is cut. No element's sum is split, so the bits do not depend on the cut and it may depend on the threads.
+struct Cut {
+  index_t row_blocks, column_blocks;
+
+  Cut(index_t row_panels, index_t column_panels) {
+    const index_t workers = threads(), wanted = workers == 1 ? 1 : kTasksPerThread * workers;
+    // Both A and B are read once for each cut across them: rows are cut first, as their blocks must be small anyhow.
+    const index_t least = pieces(row_panels, kGemmRows / level().gemm.tile_rows);
+    row_blocks = std::min(row_panels, pieces(std::max(least, wanted / 2), workers) * workers);
+    row_blocks = std::max(row_blocks, least);
+    column_blocks = std::min(column_panels, pieces(wanted, row_blocks));
+  }
+};
+
+/// Our own product: B is packed once, C is cut into blocks at the edges of tiles.
 void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
                  index_t stride_c) {
   const PackedFactor packed(b, k, n);
   if (m * n * k <= kOwnTask) return multiply_rows(m, 0, n, k, alpha, a, packed, beta, c, stride_c);
-  const index_t tile = level().gemm.tile_columns;
-  const index_t row_blocks = (m + kGemmRows - 1) / kGemmRows, panels = (n + tile - 1) / tile;
-  const index_t column_blocks = std::clamp(kTasks / row_blocks, index_t{1}, panels);
-  const index_t columns = (panels + column_blocks - 1) / column_blocks * tile;
-  parallel_for(row_blocks * column_blocks, [&](index_t task) {
-    const index_t row = task % row_blocks * m / row_blocks, rows = (task % row_blocks + 1) * m / row_blocks - row;
-    const index_t column = task / row_blocks * columns;
-    if (column < n)
-      multiply_rows(rows, column, std::min(columns, n - column), k, alpha, rows_from(a, row), packed, beta,
-                    c + row * stride_c + column, stride_c);
+  const GemmTable& table = level().gemm;
+  const index_t row_panels = pieces(m, table.tile_rows), column_panels = pieces(n, table.tile_columns);
+  const Cut cut(row_panels, column_panels);
+  parallel_for(cut.row_blocks * cut.column_blocks, [&](index_t task) {
+    const index_t i = task % cut.row_blocks, j = task / cut.row_blocks;
+    const index_t row = i * row_panels / cut.row_blocks * table.tile_rows;
+    const index_t end_row = std::min(m, (i + 1) * row_panels / cut.row_blocks * table.tile_rows);
+    const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;
+    const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
+    multiply_rows(end_row - row, column, end_column - column, k, alpha, rows_from(a, row), packed, beta,
+                  c + row * stride_c + column, stride_c);
   });
 }
 

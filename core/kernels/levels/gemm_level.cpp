@@ -24,15 +24,12 @@ typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(
 inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
 inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
 
-/// Elements of a panel of A: element (i, k) stands at data[i * row + k * step].
-struct PanelA {
-  const real* data;
-  index_t row, step;
-};
-
-/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored.
+/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored. Element
+/// (i, p) of a stands at a[i * row + p * step]. (Numbers by themselves: a struct of them passes through memory, where
+/// reading it waits until the stores of the tile before have left.)
 template <int rows, int vectors>
-void tile(index_t k, PanelA a, const real* b, real alpha, real beta, real* c, index_t stride_c, index_t columns) {
+void tile(index_t k, const real* a, index_t row, index_t step, const real* b, real alpha, real beta, real* c,
+          index_t stride_c, index_t columns) {
   Vector sum[rows][vectors] = {};
   for (index_t p = 0; p < k; ++p) {
     Vector right[vectors];
@@ -40,11 +37,11 @@ void tile(index_t k, PanelA a, const real* b, real alpha, real beta, real* c, in
     for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      const Vector left = a.data[i * a.row] - Vector{};
+      const Vector left = a[i * row] - Vector{};
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j) sum[i][j] += left * right[j];
     }
-    a.data += a.step;
+    a += step;
     b += vectors * kWidth;
   }
   if (columns == vectors * kWidth) {
@@ -67,7 +64,7 @@ void tile(index_t k, PanelA a, const real* b, real alpha, real beta, real* c, in
   }
 }
 
-using Tile = void (*)(index_t, PanelA, const real*, real, real, real*, index_t, index_t);
+using Tile = void (*)(index_t, const real*, index_t, index_t, const real*, real, real, real*, index_t, index_t);
 
 template <int vectors>
 Tile tile_of(index_t rows) {
@@ -133,6 +130,10 @@ void pack_panel(Factor b, index_t k, index_t columns, index_t width, real* to) {
   if (!b.transposed) {
     for (index_t p = 0; p < k; ++p) {
       const real* row = b.data + p * b.stride;
+      if (columns == kTileColumns) {
+        __builtin_memcpy(to + p * kTileColumns, row, kTileColumns * sizeof(real));
+        continue;
+      }
       for (index_t j = 0; j < columns; ++j) to[p * width + j] = row[j];
       for (index_t j = columns; j < width; ++j) to[p * width + j] = 0;
     }
@@ -164,49 +165,46 @@ void pack_b(Factor b, index_t k, index_t n, real* to) {
   }
 }
 
-/// Rows of panel `panel` of a block of m rows: as even as can be.
-struct Rows {
-  index_t begin, count;
+/// The panels that a block of m rows is cut into, as even as can be.
+struct Panels {
+  index_t count, begin[kMaxPanels + 1];
+
+  explicit Panels(index_t m) : count((m + kTileRows - 1) / kTileRows) {
+    for (index_t panel = 0; panel <= count; ++panel) begin[panel] = m * panel / count;
+  }
+  index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
-Rows panel_rows(index_t m, index_t panel) {
-  const index_t panels = (m + kTileRows - 1) / kTileRows;
-  const index_t begin = m * panel / panels;
-  return {begin, m * (panel + 1) / panels - begin};
+
+/// Copies panels that are columns of the stored matrix: element (i, p) of a panel goes to [p, i]. Row after row of the
+/// stored matrix, so that it is read in order.
+void pack_a(Factor a, const Panels& panels, index_t k, real* to) {
+  for (index_t p = 0; p < k; ++p) {
+    const real* from = a.data + p * a.stride;
+    for (index_t panel = 0; panel < panels.count; ++panel) {
+      const index_t begin = panels.begin[panel], rows = panels.rows(panel);
+      real* into = to + begin * k + p * rows;
+      if (rows == kTileRows) __builtin_memcpy(into, from + begin, kTileRows * sizeof(real));
+      else
+        for (index_t i = 0; i < rows; ++i) into[i] = from[begin + i];
+    }
+  }
 }
 
-/// Rows of A as the tile reads them: where they stand, or, if they are columns of the stored matrix, copied to
-/// `scratch`.
-PanelA panel_of(Factor a, Rows rows, index_t k, real* scratch) {
-  if (!a.transposed) return {a.data + rows.begin * a.stride, a.stride, 1};
-  const real* from = a.data + rows.begin;
-  // Whole vectors are copied, each overwriting what the one before copied too much, while that stays inside A.
-  const index_t copied = (rows.count + kWidth - 1) / kWidth * kWidth;
-  const index_t short_of_end = (copied - rows.count + a.stride - 1) / a.stride;
-  index_t p = 0;
-  for (; p + short_of_end < k; ++p)
-    for (index_t i = 0; i < copied; i += kWidth) store(scratch + p * rows.count + i, load(from + p * a.stride + i));
-  for (; p < k; ++p)
-    for (index_t i = 0; i < rows.count; ++i) scratch[p * rows.count + i] = from[p * a.stride + i];
-  return {scratch, 1, rows.count};
-}
-
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k + kGemmSlack
-/// elements. A panel of B stays in the first cache while all of A passes.
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k elements if
+/// a is transposed. A panel of B stays in the first cache while all of A passes.
 void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
            real* scratch) {
-  const index_t panels = (m + kTileRows - 1) / kTileRows;
-  PanelA left[kMaxPanels];
-  for (index_t panel = 0; panel < panels; ++panel) {
-    const Rows rows = panel_rows(m, panel);
-    left[panel] = panel_of(a, rows, k, scratch + rows.begin * k);
-  }
+  const Panels panels(m);
+  if (a.transposed) pack_a(a, panels, k, scratch);
   for (index_t j = 0; j < n; j += kTileColumns) {
     const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
     const index_t width = panel_width(b.columns - j);
-    for (index_t panel = 0; panel < panels; ++panel) {
-      const Rows rows = panel_rows(m, panel);
-      const Tile run = width == kTileColumns ? tile_of<2>(rows.count) : tile_of<1>(rows.count);
-      run(k, left[panel], b.data, alpha, beta, c + rows.begin * stride_c + j, stride_c, columns);
+    for (index_t panel = 0; panel < panels.count; ++panel) {
+      const index_t begin = panels.begin[panel], rows = panels.rows(panel);
+      const Tile run = width == kTileColumns ? tile_of<2>(rows) : tile_of<1>(rows);
+      real* to = c + begin * stride_c + j;
+      if (a.transposed) run(k, scratch + begin * k, 1, rows, b.data, alpha, beta, to, stride_c, columns);
+      else run(k, a.data + begin * a.stride, a.stride, 1, b.data, alpha, beta, to, stride_c, columns);
     }
     b.data += b.depth * width;
   }
@@ -220,6 +218,6 @@ index_t packed_size(index_t k, index_t n) {
 }  // namespace
 
 extern const GemmTable gemm_table;
-const GemmTable gemm_table = {kTileColumns, packed_size, pack_b, block};
+const GemmTable gemm_table = {kTileRows, kTileColumns, packed_size, pack_b, block};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -109,7 +109,6 @@ struct OptimizeTable {
 
 /// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
 constexpr index_t kGemmRows = 96;
-constexpr index_t kGemmSlack = 16;  ///< elements that packing may write past the end
 
 /// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
 struct PackedPanels {
@@ -119,7 +118,7 @@ struct PackedPanels {
 
 /// The inner loops of the matrix product.
 struct GemmTable {
-  index_t tile_columns;
+  index_t tile_rows, tile_columns;
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c,

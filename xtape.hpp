@@ -12,6 +12,7 @@
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
+#include <xtape/nn/positional.hpp>
 #include <xtape/nn/rms_norm.hpp>
 #include <xtape/optim/accumulate.hpp>
 #include <xtape/optim/adam.hpp>

@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/threads.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/base/console.hpp>
 #include <xtape/inspect/base/layer_table.hpp>
 #include <xtape/inspect/base/machine.hpp>

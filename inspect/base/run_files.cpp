@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/base/machine.hpp>
 #include <xtape/inspect/base/run_files.hpp>
 
@@ -6,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -19,16 +19,6 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
   throw FileError("run_log", path + ": " + reason);
-}
-
-/// 0, or the system's error number.
-int write_all(int descriptor, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
 }
 
 /// Makes a directory that was not there before; false if it was.
@@ -59,19 +49,6 @@ std::string make_run_directory(const std::string& out, const std::string& progra
     if (!empty) fail(out, "the directory is not empty; a run needs one of its own");
   }
   return out;
-}
-
-void write_file(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".new";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(path, std::strerror(errno));
-  int error = write_all(descriptor, content);
-  if (!error && ::fsync(descriptor) != 0) error = errno;
-  if (::close(descriptor) != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (!error) return;
-  ::unlink(temporary.c_str());
-  fail(path, std::strerror(error));
 }
 
 LineFile::LineFile(std::string path)

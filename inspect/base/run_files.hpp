@@ -10,9 +10,6 @@ namespace xtape {
 /// FileError if `out` is there and not an empty directory, or cannot be made.
 std::string make_run_directory(const std::string& out, const std::string& program);
 
-/// Writes a whole file under a temporary name, flushes it and renames it. Throws FileError.
-void write_file(const std::string& path, std::string_view content);
-
 /// A file that only grows, by whole lines; each append reaches the system at once.
 class LineFile {
  public:

@@ -54,21 +54,6 @@ TEST_CASE("without a name the run directory is named by program and time, each r
   }
 }
 
-TEST_CASE("a whole file is there complete or not at all") {
-  const TemporaryDirectory work;
-  const std::string path = work.path() + "/file";
-  write_file(path, "one");
-  write_file(path, "two");
-  CHECK(content_of(path) == "two");
-  {
-    const FileSizeLimit limit(2);
-    check_throws<FileError>([&] { write_file(path, "three"); }, "[run_log] " + path + ": File too large");
-  }
-  CHECK(content_of(path) == "two");
-  CHECK(std::distance(fs::directory_iterator(work.path()), {}) == 1);
-  check_throws<FileError>([&] { write_file(work.path() + "/none/file", ""); }, "No such file or directory");
-}
-
 TEST_CASE("lines reach the file at once; where the disk refuses, it ends with a whole line") {
   const TemporaryDirectory work;
   const std::string path = work.path() + "/file";

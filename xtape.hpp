@@ -21,4 +21,6 @@
 #include <xtape/optim/sgd.hpp>
 #include <xtape/train/base/args.hpp>
 #include <xtape/train/base/program.hpp>
+#include <xtape/train/checkpoints.hpp>
 #include <xtape/train/evaluate.hpp>
+#include <xtape/train/weights.hpp>

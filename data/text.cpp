@@ -39,7 +39,10 @@ Vocabulary vocabulary_of(std::string_view text, const TextOptions& options) {
 }  // namespace
 
 TextData::TextData(std::string_view text, const TextOptions& options)
-    : context_(options.context), seed_(options.seed), vocabulary_(vocabulary_of(text, options)) {
+    : context_(options.context),
+      seed_(options.seed),
+      fingerprint_(std::to_string(text.size()) + " bytes, crc32 " + std::to_string(crc32(text))),
+      vocabulary_(vocabulary_of(text, options)) {
   ids_.reserve(text.size());
   for (std::size_t position = 0; position < text.size();)
     ids_.push_back(static_cast<std::int32_t>(vocabulary_.next_id(text, position)));

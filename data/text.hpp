@@ -31,6 +31,9 @@ class TextData {
   /// context + 1 symbols; or if context is below 1.
   explicit TextData(std::string_view text, const TextOptions& options = {});
 
+  /// Length and CRC-32 of the text, to tell it from another one.
+  const std::string& fingerprint() const { return fingerprint_; }
+
   const Vocabulary& vocabulary() const { return vocabulary_; }
   index_t vocab() const { return vocabulary_.size(); }  ///< number of distinct symbols V
   index_t context() const { return context_; }
@@ -69,6 +72,7 @@ class TextData {
 
   index_t context_;
   std::uint64_t seed_;
+  std::string fingerprint_;
   Vocabulary vocabulary_;
   std::vector<std::int32_t> ids_;
   index_t train_size_ = 0;

@@ -27,6 +27,11 @@ void train(int argc, char** argv) {
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.group("Checkpoints");
+  const auto save_interval =
+      args.integer("save-interval", 250, {1, 1'000'000}, "steps from one checkpoint to the next");
+  const auto keep = args.integer("keep", 3, {1, 1'000'000}, "checkpoints to keep, besides the best one");
+  args.resumable({"text"});
   args.parse(argc, argv);
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
@@ -41,9 +46,13 @@ void train(int argc, char** argv) {
                                      .init = {.recurrent = init::orthogonal()}});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
+  Checkpoints checkpoints(args, store, opt, log,
+                          {.interval = save_interval, .keep = keep, .facts = {{"text", text.fingerprint()}}});
 
   CharRNNState state;
-  for (index_t step = 0; step < args.steps(); ++step) {
+  checkpoints.carry("h", state.h);
+  checkpoints.carry("c", state.c);
+  for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
     if (step % val_interval == 0 || step + 1 == args.steps()) {
       CharRNNState carried;
@@ -53,6 +62,7 @@ void train(int argc, char** argv) {
         return out.logits;
       };
       validation_loss = mean_loss(store, reader, validation);
+      checkpoints.validated(step, *validation_loss);
     }
     if (step % text.train_stream_windows(streams) == 0) state = {};  // every stream is back at its start
     const Batch batch = text.train_stream(step, streams);
@@ -72,6 +82,7 @@ void train(int argc, char** argv) {
               .tokens = streams * context},
              opt);
     store.zero_grad();
+    checkpoints.step(step);
   }
   log.finish();
 

@@ -25,6 +25,11 @@ void train(int argc, char** argv) {
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.group("Checkpoints");
+  const auto save_interval =
+      args.integer("save-interval", 250, {1, 1'000'000}, "steps from one checkpoint to the next");
+  const auto keep = args.integer("keep", 3, {1, 1'000'000}, "checkpoints to keep, besides the best one");
+  args.resumable({"text"});
   args.parse(argc, argv);
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
@@ -38,10 +43,15 @@ void train(int argc, char** argv) {
                                            .dropout = dropout});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
+  Checkpoints checkpoints(args, store, opt, log,
+                          {.interval = save_interval, .keep = keep, .facts = {{"text", text.fingerprint()}}});
 
-  for (index_t step = 0; step < args.steps(); ++step) {
+  for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
-    if (step % val_interval == 0 || step + 1 == args.steps()) validation_loss = mean_loss(store, model, validation);
+    if (step % val_interval == 0 || step + 1 == args.steps()) {
+      validation_loss = mean_loss(store, model, validation);
+      checkpoints.validated(step, *validation_loss);
+    }
     const Batch batch = text.train_batch(step, batch_size);
     Tape tape;
     const Tensor loss = cross_entropy(model(batch.inputs), batch.targets);
@@ -57,6 +67,7 @@ void train(int argc, char** argv) {
               .tokens = batch_size * context},
              opt);
     store.zero_grad();
+    checkpoints.step(step);
   }
   log.finish();
 

@@ -227,7 +227,7 @@ void Args::add_values_of_run(Given& given, const std::string& run) {
     }
     const bool same = entry->read ? entry->read(found->second) == entry->read(value) : found->second == value;
     if (!same && std::find(may_change_.begin(), may_change_.end(), name) == may_change_.end())
-      throw UsageError(program_, "--" + name + (entry->read ? " was " + value : "was not given") + " in " + run +
+      throw UsageError(program_, "--" + name + (entry->read ? " was " + value : " was not given") + " in " + run +
                                      " and stays so when it is resumed");
   }
 }

@@ -114,6 +114,24 @@ std::vector<Batch> TextData::validation_streams(index_t streams, index_t windows
   return batches;
 }
 
+std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch) {
+  require_positive("reading_batches", "context", context);
+  require_positive("reading_batches", "batch", batch);
+  const auto targets = static_cast<index_t>(ids.size()) - 1;
+  if (targets < 1) throw ValueError("reading_batches", "a text of fewer than two symbols has nothing to predict");
+  std::vector<Batch> batches;
+  for (index_t begin = 0; begin < targets;) {
+    const index_t length = std::min(context, targets - begin);
+    const index_t windows = std::min(batch, (targets - begin) / length);
+    const Shape shape = {static_cast<std::size_t>(windows), static_cast<std::size_t>(length)};
+    batches.push_back({IndexArray(shape), IndexArray(shape)});
+    std::copy_n(ids.data() + begin, windows * length, batches.back().inputs.data());
+    std::copy_n(ids.data() + begin + 1, windows * length, batches.back().targets.data());
+    begin += windows * length;
+  }
+  return batches;
+}
+
 TextData load_text(const std::string& path, const TextOptions& options) {
   require_positive("load_text", "context", options.context);
   const std::string found = find_data(path);

@@ -78,6 +78,11 @@ class TextData {
   index_t train_size_ = 0;
 };
 
+/// All of a text for a model to read, whose ids [N] are given: every id but the first is the target of exactly one
+/// place. Windows of `context` follow each other, `batch` in each batch; those left over, and a last shorter one, come
+/// in batches of their own. Throws ValueError for fewer than two ids, and if context or batch is below 1.
+std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch = 1);
+
 /// Reads a text from a file, looked for by find_data. Throws FileError with the file's name if it cannot be read, and
 /// wherever the constructor refuses the text; ValueError if context is below 1.
 TextData load_text(const std::string& path, const TextOptions& options = {});

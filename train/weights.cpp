@@ -35,10 +35,13 @@ void save_weights(const std::string& path, const ParamStore& store, const Metada
 }
 
 void load_weights(const std::string& path, ParamStore& store, const NameMap& names) {
-  const SafetensorsFile file(path);
+  load_weights(SafetensorsFile(path), store, names);
+}
+
+void load_weights(const SafetensorsFile& file, ParamStore& store, const NameMap& names) {
   Mismatches mismatches;
   const Snapshot values = fitting_values(store, named_weights(file, names), mismatches);
-  mismatches.raise("load_weights", path);
+  mismatches.raise("load_weights", file.path());
   store.restore(values);
 }
 

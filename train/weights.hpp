@@ -18,6 +18,9 @@ void save_weights(const std::string& path, const ParamStore& store, const Metada
 /// throws FileError for a file that is not sound, MismatchError with all differences for one that does not fit.
 void load_weights(const std::string& path, ParamStore& store, const NameMap& names = {});
 
+/// The same from a file that is read already.
+void load_weights(const SafetensorsFile& file, ParamStore& store, const NameMap& names = {});
+
 /// The tensors of a file under our names; those that a name map leaves out, and what belongs to a checkpoint only, are
 /// not among them. A tied one stands there under each of its names. Throws FileError if two get one name.
 std::vector<StoredTensor> named_weights(const SafetensorsFile& file, const NameMap& names = {});

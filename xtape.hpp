@@ -5,9 +5,11 @@
 #include <xtape/core/ops.hpp>
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/data/text.hpp>
 #include <xtape/inspect/run_log.hpp>
 #include <xtape/models/char_rnn.hpp>
+#include <xtape/models/configs_of_weights.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/nn/batch_norm.hpp>
@@ -22,4 +24,7 @@
 #include <xtape/optim/sgd.hpp>
 #include <xtape/train/base/args.hpp>
 #include <xtape/train/base/program.hpp>
+#include <xtape/train/checkpoints.hpp>
 #include <xtape/train/evaluate.hpp>
+#include <xtape/train/trained_weights.hpp>
+#include <xtape/train/weights.hpp>

@@ -47,7 +47,7 @@ target_include_directories(xtape_base PUBLIC ${XTAPE_INCLUDE})
 target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
 target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
-                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog)
+                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog ZLIB::ZLIB)
 
 # Parses the headers once for all files of the target; the option lets ccache see what the precompiled header holds.
 function(xtape_precompile target)

@@ -49,6 +49,11 @@ class FileError : public Error {
   using Error::Error;
 };
 
+/// A file is sound but does not fit what it is to be loaded into; the message lists every difference.
+class MismatchError : public FileError {
+  using FileError::FileError;
+};
+
 /// The request is understood and deliberately not offered (for example second-order gradients).
 class UnsupportedError : public Error {
   using Error::Error;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace xtape {
 
@@ -62,14 +63,10 @@ double Random::uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
 
 double Random::normal() {
-  if (has_spare_) {
-    has_spare_ = false;
-    return spare_;
-  }
+  if (spare_) return *std::exchange(spare_, std::nullopt);
   const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
   const double angle = 2.0 * std::numbers::pi * uniform();
   spare_ = radius * std::sin(angle);
-  has_spare_ = true;
   return radius * std::cos(angle);
 }
 
@@ -80,6 +77,17 @@ index_t Random::below(index_t bound) {
   std::uint64_t x = bits();
   while (x >= limit) x = bits();
   return static_cast<index_t>(x % range);
+}
+
+RandomPosition Random::position() const { return {block_, left_, spare_}; }
+
+void Random::seek(const RandomPosition& position) {
+  if (!(position.left == 0 || (position.left == 2 && position.block > 0)))
+    throw ValueError("random", "there is no such position in a stream");
+  block_ = position.block;
+  left_ = position.left;
+  spare_ = position.spare;
+  if (left_ > 0) philox_block(seed_, stream_, block_ - 1, words_);
 }
 
 }  // namespace xtape

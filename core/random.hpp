@@ -6,6 +6,7 @@
 
 #include <xtape/core/config.hpp>
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,13 @@ std::uint64_t substream(std::uint64_t stream, std::uint64_t number);
 /// Fills `out` with 32-bit random words: word i is word i%4 of the Philox block `first_block + i/4`.
 void random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t first_block, std::span<std::uint32_t> out);
 
+/// Where a reader of a stream stands.
+struct RandomPosition {
+  std::uint64_t block = 0;           ///< the next Philox block
+  int left = 0;                      ///< 32-bit words of the block before that are still to be used
+  std::optional<double> spare = {};  ///< the second number of the last pair of normal ones
+};
+
 /// A sequential reader of one stream.
 class Random {
  public:
@@ -32,14 +40,18 @@ class Random {
   double normal();                          ///< mean 0, deviation 1 (Box and Muller 1958)
   index_t below(index_t bound);             ///< in 0..bound-1 without bias; throws ValueError for bound < 1
 
+  RandomPosition position() const;
+  /// The next numbers are those that followed a position of the same stream. Throws ValueError for one that no reader
+  /// can have.
+  void seek(const RandomPosition& position);
+
  private:
   std::uint64_t seed_;
   std::uint64_t stream_;
   std::uint64_t block_ = 0;
   std::uint32_t words_[4] = {};
   int left_ = 0;
-  double spare_ = 0;
-  bool has_spare_ = false;
+  std::optional<double> spare_;
 };
 
 }  // namespace xtape

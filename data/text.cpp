@@ -39,7 +39,10 @@ Vocabulary vocabulary_of(std::string_view text, const TextOptions& options) {
 }  // namespace
 
 TextData::TextData(std::string_view text, const TextOptions& options)
-    : context_(options.context), seed_(options.seed), vocabulary_(vocabulary_of(text, options)) {
+    : context_(options.context),
+      seed_(options.seed),
+      fingerprint_(std::to_string(text.size()) + " bytes, crc32 " + std::to_string(crc32(text))),
+      vocabulary_(vocabulary_of(text, options)) {
   ids_.reserve(text.size());
   for (std::size_t position = 0; position < text.size();)
     ids_.push_back(static_cast<std::int32_t>(vocabulary_.next_id(text, position)));
@@ -108,6 +111,24 @@ std::vector<Batch> TextData::validation_streams(index_t streams, index_t windows
   const index_t end = std::min(windows, windows_in_stream(validation_size(), streams));
   for (index_t window = 0; window < end; ++window)
     batches.push_back(stream_windows(train_size_, validation_size(), window, streams));
+  return batches;
+}
+
+std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch) {
+  require_positive("reading_batches", "context", context);
+  require_positive("reading_batches", "batch", batch);
+  const auto targets = static_cast<index_t>(ids.size()) - 1;
+  if (targets < 1) throw ValueError("reading_batches", "a text of fewer than two symbols has nothing to predict");
+  std::vector<Batch> batches;
+  for (index_t begin = 0; begin < targets;) {
+    const index_t length = std::min(context, targets - begin);
+    const index_t windows = std::min(batch, (targets - begin) / length);
+    const Shape shape = {static_cast<std::size_t>(windows), static_cast<std::size_t>(length)};
+    batches.push_back({IndexArray(shape), IndexArray(shape)});
+    std::copy_n(ids.data() + begin, windows * length, batches.back().inputs.data());
+    std::copy_n(ids.data() + begin + 1, windows * length, batches.back().targets.data());
+    begin += windows * length;
+  }
   return batches;
 }
 

@@ -31,6 +31,9 @@ class TextData {
   /// context + 1 symbols; or if context is below 1.
   explicit TextData(std::string_view text, const TextOptions& options = {});
 
+  /// Length and CRC-32 of the text, to tell it from another one.
+  const std::string& fingerprint() const { return fingerprint_; }
+
   const Vocabulary& vocabulary() const { return vocabulary_; }
   index_t vocab() const { return vocabulary_.size(); }  ///< number of distinct symbols V
   index_t context() const { return context_; }
@@ -69,10 +72,16 @@ class TextData {
 
   index_t context_;
   std::uint64_t seed_;
+  std::string fingerprint_;
   Vocabulary vocabulary_;
   std::vector<std::int32_t> ids_;
   index_t train_size_ = 0;
 };
+
+/// All of a text for a model to read, whose ids [N] are given: every id but the first is the target of exactly one
+/// place. Windows of `context` follow each other, `batch` in each batch; those left over, and a last shorter one, come
+/// in batches of their own. Throws ValueError for fewer than two ids, and if context or batch is below 1.
+std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch = 1);
 
 /// Reads a text from a file, looked for by find_data. Throws FileError with the file's name if it cannot be read, and
 /// wherever the constructor refuses the text; ValueError if context is below 1.

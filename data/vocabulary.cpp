@@ -1,9 +1,13 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/data/utf8.hpp>
 #include <xtape/data/vocabulary.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 namespace xtape {
 
@@ -20,20 +24,53 @@ std::string named(char32_t symbol) {
 
 }  // namespace
 
+Vocabulary::Vocabulary(bool of_bytes, std::vector<char32_t> symbols)
+    : of_bytes_(of_bytes), symbols_(std::move(symbols)) {
+  if (symbols_.empty()) throw ValueError("vocabulary", "a vocabulary needs at least one character");
+  for (char32_t symbol : symbols_) ids_.emplace_back(symbol, static_cast<index_t>(ids_.size()));
+  std::sort(ids_.begin(), ids_.end());
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (const auto twice = std::adjacent_find(ids_.begin(), ids_.end(), same); twice != ids_.end())
+    throw ValueError("vocabulary", named(twice->first) + " stands twice");
+}
+
 Vocabulary Vocabulary::bytes() {
-  Vocabulary vocabulary(true);
-  for (char32_t byte = 0; byte < 256; ++byte) vocabulary.symbols_.push_back(byte);
-  return vocabulary;
+  std::vector<char32_t> all(256);
+  std::iota(all.begin(), all.end(), 0);
+  return {true, all};
 }
 
 Vocabulary Vocabulary::characters(std::string_view text) {
-  if (text.empty()) throw ValueError("vocabulary", "a vocabulary needs at least one character");
   std::vector<bool> seen(0x110000);
   for (std::size_t position = 0; position < text.size();) seen[next_code_point(text, position)] = true;
-  Vocabulary vocabulary(false);
+  std::vector<char32_t> all;
   for (char32_t c = 0; c < seen.size(); ++c)
-    if (seen[c]) vocabulary.symbols_.push_back(c);
-  return vocabulary;
+    if (seen[c]) all.push_back(c);
+  return {false, all};
+}
+
+Vocabulary Vocabulary::from_symbols(std::string_view text) {
+  std::vector<char32_t> all;
+  for (std::size_t position = 0; position < text.size();) all.push_back(next_code_point(text, position));
+  return {false, all};
+}
+
+Vocabulary Vocabulary::load(const std::string& path) {
+  const auto fail = [&path](const std::string& what) { throw FileError("vocabulary", path + ": " + what); };
+  const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+  if (!json.is_object() || json.empty()) fail("this is not a JSON object of characters and ids");
+  std::vector<std::optional<char32_t>> by_id(json.size());
+  for (const auto& [text, id] : json.items()) {
+    std::size_t position = 0;
+    const char32_t symbol = text.empty() ? 0 : next_code_point(text, position);
+    if (text.empty() || position != text.size()) fail("'" + text + "' is not one character");
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= by_id.size())
+      fail("the id of " + named(symbol) + " is not one of 0.." + std::to_string(by_id.size() - 1));
+    if (std::exchange(by_id[id.get<std::size_t>()], symbol)) fail("the id " + id.dump() + " stands twice");
+  }
+  std::vector<char32_t> all;
+  for (const auto& symbol : by_id) all.push_back(*symbol);
+  return {false, all};
 }
 
 std::string Vocabulary::symbols() const {
@@ -46,12 +83,12 @@ index_t Vocabulary::next_id(std::string_view text, std::size_t& position) const 
   if (of_bytes_) return static_cast<unsigned char>(text[position++]);
   const std::size_t start = position;
   const char32_t symbol = next_code_point(text, position);
-  const auto found = std::lower_bound(symbols_.begin(), symbols_.end(), symbol);
-  if (found == symbols_.end() || *found != symbol)
+  const auto found = std::lower_bound(ids_.begin(), ids_.end(), std::pair<char32_t, index_t>(symbol, 0));
+  if (found == ids_.end() || found->first != symbol)
     throw ValueError("vocabulary", named(symbol) + " at position " +
                                        std::to_string(count_code_points(text.substr(0, start))) +
                                        " is not one of the " + std::to_string(size()) + " known characters");
-  return found - symbols_.begin();
+  return found->second;
 }
 
 IndexArray Vocabulary::encode(std::string_view text) const {

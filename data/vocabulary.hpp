@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace xtape {
@@ -19,10 +20,17 @@ class Vocabulary {
   /// The distinct characters of `text`, by code point. Throws ValueError if it is empty or not UTF-8.
   static Vocabulary characters(std::string_view text);
 
+  /// The characters of a text in UTF-8, in the order of their ids. Throws ValueError if there are none, one stands
+  /// twice, or the text is not UTF-8.
+  static Vocabulary from_symbols(std::string_view text);
+
+  /// Reads {"character": id, ...}, ids 0..V-1 each once, from a JSON file. Throws FileError.
+  static Vocabulary load(const std::string& path);
+
   /// Number of symbols V.
   index_t size() const { return static_cast<index_t>(symbols_.size()); }
 
-  /// All symbols in the order of their ids; characters(symbols()) gives the same vocabulary again.
+  /// All symbols in the order of their ids; from_symbols(symbols()) gives the same vocabulary again.
   std::string symbols() const;
 
   /// Ids of the symbols of `text`, [N]. Throws ValueError on a symbol that is not in the vocabulary, with its position,
@@ -37,11 +45,12 @@ class Vocabulary {
   std::string decode(std::span<const index_t> ids) const;
 
  private:
-  explicit Vocabulary(bool of_bytes) : of_bytes_(of_bytes) {}
+  Vocabulary(bool of_bytes, std::vector<char32_t> symbols);
   void append_symbol(std::string& out, char32_t symbol) const;
 
   bool of_bytes_;
-  std::vector<char32_t> symbols_;  // ascending
+  std::vector<char32_t> symbols_;                       // by id
+  std::vector<std::pair<char32_t, index_t>> ids_ = {};  // of characters, ascending
 };
 
 }  // namespace xtape

@@ -6,6 +6,21 @@
 
 using namespace xtape;
 
+/// Reads a text from front to end and prints what a character of it costs.
+void evaluate(const TrainedWeights& trained, const std::string& text_file) {
+  const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
+  ParamStore store;
+  const CharRNN model(store.root(), char_rnn_config(trained.shapes()));
+  trained.load(store);
+  CharRNNState carried;
+  const auto reader = [&](const IndexArray& window) {
+    CharRNNOutput out = model(window, carried);
+    carried = out.state;
+    return out.logits;
+  };
+  std::cout << evaluation_text(mean_loss(store, reader, reading_batches(ids, 256)), ids) << std::endl;
+}
+
 void train(int argc, char** argv) {
   Args args("char_rnn", "Trains a recurrent network on a text, character by character, and lets it write.",
             {.steps = 3000, .quick_steps = 30});
@@ -27,7 +42,15 @@ void train(int argc, char** argv) {
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.group("Checkpoints");
+  const auto save_interval =
+      args.integer("save-interval", 250, {1, 1'000'000}, "steps from one checkpoint to the next");
+  const auto keep = args.integer("keep", 3, {1, 1'000'000}, "checkpoints to keep, besides the best one");
+  args.resumable({"text"});
+  args.group("Trained weights");
+  const TrainedWeightsArgs trained(args);
   args.parse(argc, argv);
+  if (trained.given()) return evaluate(TrainedWeights(trained), trained.evaluate);
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
   const std::vector<Batch> validation = text.validation_streams(streams, 16);
@@ -41,9 +64,13 @@ void train(int argc, char** argv) {
                                      .init = {.recurrent = init::orthogonal()}});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
+  const Metadata facts = {{"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}};
+  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .facts = facts});
 
   CharRNNState state;
-  for (index_t step = 0; step < args.steps(); ++step) {
+  checkpoints.carry("h", state.h);
+  checkpoints.carry("c", state.c);
+  for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
     if (step % val_interval == 0 || step + 1 == args.steps()) {
       CharRNNState carried;
@@ -53,6 +80,7 @@ void train(int argc, char** argv) {
         return out.logits;
       };
       validation_loss = mean_loss(store, reader, validation);
+      checkpoints.validated(step, *validation_loss);
     }
     if (step % text.train_stream_windows(streams) == 0) state = {};  // every stream is back at its start
     const Batch batch = text.train_stream(step, streams);
@@ -72,8 +100,10 @@ void train(int argc, char** argv) {
               .tokens = streams * context},
              opt);
     store.zero_grad();
+    checkpoints.step(step);
   }
   log.finish();
+  save_weights(log.directory() + "/weights.safetensors", store, facts);
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window

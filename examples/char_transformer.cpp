@@ -5,6 +5,16 @@
 
 using namespace xtape;
 
+/// Reads a text in windows of the model's context and prints what a character of it costs.
+void evaluate(const TrainedWeights& trained, const std::string& text_file, index_t heads, index_t context) {
+  const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
+  ParamStore store;
+  const TransformerLM model(store.root(), transformer_config(trained.shapes(), trained.heads(heads), context));
+  trained.load(store);
+  const std::vector<Batch> batches = reading_batches(ids, model.config().context, 16);
+  std::cout << evaluation_text(mean_loss(store, model, batches), ids) << std::endl;
+}
+
 void train(int argc, char** argv) {
   Args args("char_transformer", "Trains a small transformer on a text, character by character, and lets it write.",
             {.steps = 3000, .quick_steps = 30});
@@ -25,7 +35,15 @@ void train(int argc, char** argv) {
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  args.group("Checkpoints");
+  const auto save_interval =
+      args.integer("save-interval", 250, {1, 1'000'000}, "steps from one checkpoint to the next");
+  const auto keep = args.integer("keep", 3, {1, 1'000'000}, "checkpoints to keep, besides the best one");
+  args.resumable({"text"});
+  args.group("Trained weights");
+  const TrainedWeightsArgs trained(args);
   args.parse(argc, argv);
+  if (trained.given()) return evaluate(TrainedWeights(trained), trained.evaluate, heads, context);
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
   const std::vector<Batch> validation = text.validation_batches(16, 256);
@@ -38,10 +56,16 @@ void train(int argc, char** argv) {
                                            .dropout = dropout});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
+  const Metadata facts = {
+      {"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}, {"heads", std::to_string(heads)}};
+  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .facts = facts});
 
-  for (index_t step = 0; step < args.steps(); ++step) {
+  for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
-    if (step % val_interval == 0 || step + 1 == args.steps()) validation_loss = mean_loss(store, model, validation);
+    if (step % val_interval == 0 || step + 1 == args.steps()) {
+      validation_loss = mean_loss(store, model, validation);
+      checkpoints.validated(step, *validation_loss);
+    }
     const Batch batch = text.train_batch(step, batch_size);
     Tape tape;
     const Tensor loss = cross_entropy(model(batch.inputs), batch.targets);
@@ -57,8 +81,10 @@ void train(int argc, char** argv) {
               .tokens = batch_size * context},
              opt);
     store.zero_grad();
+    checkpoints.step(step);
   }
   log.finish();
+  save_weights(log.directory() + "/weights.safetensors", store, facts);
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window

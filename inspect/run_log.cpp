@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/threads.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/base/console.hpp>
 #include <xtape/inspect/base/layer_table.hpp>
 #include <xtape/inspect/base/machine.hpp>
@@ -97,13 +98,18 @@ struct RunLog::State {
         steps(args.steps()),
         parameters(store.parameters()),
         table(table_of(parameters)),
-        directory(make_run_directory(args.out(), args.program())),
+        directory(args.resume().empty() ? make_run_directory(args.out(), args.program()) : args.resume()),
+        lock(directory),
+        waits(!args.resume().empty()),
         console(args.steps(), options.console) {}
 
   index_t interval, steps;
   std::vector<Parameter> parameters;
   LayerTable table;
   std::string directory;
+  DirectoryLock lock;
+  bool waits;               // for load_state
+  std::string resumed_run;  // the new run.json, once the state is loaded
   Console console;
   std::optional<LineFile> metrics_file, norms_file;  // empty once the disk refused a line
   index_t last_step = -1;
@@ -150,10 +156,14 @@ RunLog::RunLog(const Args& args, const ParamStore& store, const RunLogOptions& o
     throw ValueError("run_log", "the interval must be at least 1, not " + std::to_string(options.interval));
   state_ = std::make_unique<State>(args, store, options);
   const std::string& directory = state_->directory;
-  write_file(directory + "/run.json", run_json(info_of(args, store)));
-  state_->metrics_file.emplace(directory + "/metrics.jsonl");
-  state_->norms_file.emplace(directory + "/grad_norms.csv");
-  state_->append(state_->norms_file, kGradNormsHeader);
+  const std::string run_file = directory + "/run.json";
+  const RunInfo info = info_of(args, store);
+  if (state_->waits) state_->resumed_run = resumed_run_json(read_file(run_file), info, args.steps());
+  else write_file(run_file, run_json(info));
+  const auto how = state_->waits ? LineFile::Open::go_on : LineFile::Open::fresh;
+  state_->metrics_file.emplace(directory + "/metrics.jsonl", how);
+  state_->norms_file.emplace(directory + "/grad_norms.csv", how);
+  if (!state_->waits) state_->append(state_->norms_file, kGradNormsHeader);
   state_->console.line(console_header());
 }
 
@@ -168,6 +178,7 @@ bool RunLog::due(index_t step) const {
 void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) {
   State& s = *state_;
   if (s.finished) throw ValueError("run_log", "a step is logged after finish()");
+  if (s.waits) throw ValueError("run_log", "a run is resumed, but nothing loaded its state (see Checkpoints)");
   if (step <= s.last_step)
     throw ValueError("run_log",
                      "step " + std::to_string(step) + " does not come after step " + std::to_string(s.last_step));
@@ -182,6 +193,25 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   s.tokens += metrics.tokens;
   s.console.progress(step + 1);
   if (logged) s.write(step, complete, norms);
+}
+
+std::string RunLog::state() {
+  for (auto* file : {&state_->metrics_file, &state_->norms_file})
+    if (*file) state_->give_up_if((*file)->flush(), **file);
+  return state_->any_logged ? "logged" : "";
+}
+
+void RunLog::load_state(index_t step, const std::string& state) {
+  State& s = *state_;
+  if (state != "logged" && state != "") throw ValueError("run_log", "this is not the state of a log: '" + state + "'");
+  if (!s.waits) throw ValueError("run_log", "only a run with --resume can go on");
+  s.metrics_file->cut(size_before(step, read_file(s.metrics_file->path()), step_of_json_line));
+  s.norms_file->cut(size_before(step, read_file(s.norms_file->path()), step_of_csv_row));
+  write_file(s.directory + "/run.json", s.resumed_run);
+  if (s.norms_file->empty()) s.append(s.norms_file, kGradNormsHeader);
+  s.any_logged = state == "logged";
+  s.last_step = step - 1;
+  s.waits = false;
 }
 
 void RunLog::finish() {

@@ -30,8 +30,9 @@ struct RunLogOptions {
 
 class RunLog {
  public:
-  /// Makes the directory args.out(), by default runs/<program>-<UTC time>, and writes run.json. Throws FileError if the
-  /// directory is not empty or cannot be written, ValueError for an interval below 1.
+  /// Makes the directory args.out(), by default runs/<program>-<UTC time>, and writes run.json; with args.resume()
+  /// opens that directory, and waits for load_state. Throws FileError if the directory is not empty, in use by another
+  /// run or cannot be written, ValueError for an interval below 1.
   RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options = {});
   ~RunLog();
   RunLog(const RunLog&) = delete;
@@ -45,11 +46,17 @@ class RunLog {
   /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).
   /// Without `grad_norm` the total is computed from the parameters'. If the disk refuses a line, one warning is printed
   /// and the run goes on without the files. Throws ValueError if the step does not come after the last one or the log
-  /// is finished, GradientError after a failed backward pass; then nothing is written.
+  /// is finished or waits for load_state, GradientError after a failed backward pass; then nothing is written.
   template <class Optimizer>
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
     record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });
   }
+
+  /// For checkpoints: brings all lines to the disk, and returns what the lines of later steps depend on.
+  std::string state();
+  /// Goes on at `step` of a run that is resumed, as if it had not been interrupted: the lines of this and later steps
+  /// are cut from all files. Throws FileError, and ValueError for a state that is none.
+  void load_state(index_t step, const std::string& state);
 
   /// Prints the table of layers and the name of the directory, and closes the files.
   void finish();

@@ -21,14 +21,14 @@ index_t hidden(const TransformerBlockOptions& o) { return o.hidden ? o.hidden : 
 }  // namespace
 
 TransformerBlock::TransformerBlock(const Scope& scope, const TransformerBlockOptions& o)
-    : norm1(scope / "norm1", o.width),
+    : norm1(scope / "norm1", o.width, {.bias = o.norm_bias}),
       self_attn(scope / "self_attn", {.width = o.width,
                                       .heads = o.heads,
                                       .bias = o.bias,
                                       .dropout = o.dropout,
                                       .in_proj_init = o.weight_init,
                                       .out_proj = linear_options(o, residual_init(o))}),
-      norm2(scope / "norm2", o.width),
+      norm2(scope / "norm2", o.width, {.bias = o.norm_bias}),
       linear1(scope / "linear1", o.width, hidden(o), linear_options(o, o.weight_init)),
       linear2(scope / "linear2", hidden(o), o.width, linear_options(o, residual_init(o))),
       dropout1(scope / "dropout1", o.dropout),

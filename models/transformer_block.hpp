@@ -13,6 +13,7 @@ struct TransformerBlockOptions {
   index_t hidden = 0;       ///< of the inner network; 0 means 4 width
   double dropout = 0;       ///< of attention weights and of both residual branches
   bool bias = true;         ///< in attention and linear layers
+  bool norm_bias = true;    ///< in both norms
   Init weight_init = {};    ///< of all weights; default: each layer's own
   Init residual_init = {};  ///< of the two projections into the residual stream; default: weight_init
 };

@@ -35,8 +35,10 @@ Init weight_init(const TransformerConfig& c) {
 TransformerBlockOptions block_options(const TransformerConfig& c) {
   return {.width = c.width,
           .heads = c.heads,
+          .hidden = c.hidden,
           .dropout = c.dropout,
           .bias = c.bias,
+          .norm_bias = c.norm_bias,
           .weight_init = weight_init(c),
           .residual_init = c.init == WeightInit::gpt2 ? init::gpt2_residual(c.layers) : Init()};
 }
@@ -67,15 +69,16 @@ TransformerLM::TransformerLM(const Scope& scope, const TransformerConfig& config
       sinusoids_(position_embedding_ ? Array() : sinusoidal_positions(config.context, config.width)),
       dropout_(scope / "dropout", config.dropout),
       layers_(blocks(scope / "layers", config)),
-      norm_(scope / "norm", config.width) {
+      norm_(scope / "norm", config.width, {.bias = config.norm_bias}) {
   const Scope head = scope / "head";
+  const bool head_bias = config.head_bias.value_or(config.bias);
   if (config.tied_head) {
     head.tie("weight", token_embedding_.weight);
-    if (config.bias) head_bias_ = head.parameter("bias", {static_cast<std::size_t>(config.vocab)}, init::zeros());
+    if (head_bias) head_bias_ = head.parameter("bias", {static_cast<std::size_t>(config.vocab)}, init::zeros());
   } else {
     const Init init = weight_init(config);
     head_.emplace(head, config.width, config.vocab,
-                  LinearOptions{.bias = config.bias, .weight_init = init, .bias_init = init ? init::zeros() : Init()});
+                  LinearOptions{.bias = head_bias, .weight_init = init, .bias_init = init ? init::zeros() : Init()});
   }
 }
 

@@ -18,10 +18,13 @@ struct TransformerConfig {
   index_t width = 128;
   index_t heads = 4;
   index_t layers = 4;
+  index_t hidden = 0;  ///< of each block's inner network; 0 means 4 width
   double dropout = 0;
   Positions positions = Positions::learned;
-  bool tied_head = false;  ///< the output layer uses the embedding's weights
-  bool bias = true;        ///< in attention, linear layers and the output layer
+  bool tied_head = false;              ///< the output layer uses the embedding's weights
+  bool bias = true;                    ///< in attention and linear layers
+  bool norm_bias = true;               ///< in layer norms
+  std::optional<bool> head_bias = {};  ///< in the output layer; default: as `bias`
   WeightInit init = WeightInit::gpt2;
 };
 

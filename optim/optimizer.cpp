@@ -89,6 +89,13 @@ OptimizerState Optimizer::state() const {
 }
 
 void Optimizer::load_state(const OptimizerState& state) {
+  check(state);
+  std::map<std::string, Memory> memory;
+  for (const auto& [name, parameter_state] : state.parameters) memory[name].state = parameter_state;
+  memory_ = std::move(memory);
+}
+
+void Optimizer::check(const OptimizerState& state) const {
   if (state.optimizer != name_) throw ValueError(name_, "this is the state of another optimizer, " + state.optimizer);
   if (state.options != options_)
     throw ValueError(name_, "the state comes from other options (" + options_text(state.options) +
@@ -96,17 +103,14 @@ void Optimizer::load_state(const OptimizerState& state) {
   std::map<std::string, Parameter> known;
   for (const ParamGroup& group : groups_)
     for (const Parameter& parameter : group.parameters) known.emplace(parameter.name(), parameter);
-  std::map<std::string, Memory> memory;
   for (const auto& [name, parameter_state] : state.parameters) {
     const auto found = known.find(name);
     if (found == known.end()) throw NameError(name_, "no parameter of this optimizer is named '" + name + "'");
-    check_state(found->second, parameter_state);
-    memory[name].state = parameter_state;
+    check_parameter(found->second, parameter_state);
   }
-  memory_ = std::move(memory);
 }
 
-void Optimizer::check_state(const Parameter& parameter, const ParameterState& state) const {
+void Optimizer::check_parameter(const Parameter& parameter, const ParameterState& state) const {
   if (state.steps < 1)
     throw ValueError(name_, "the state of " + parameter.name() + " counts " + std::to_string(state.steps) + " steps");
   for (const std::string& slot : slots_) {

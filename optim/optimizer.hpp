@@ -43,6 +43,8 @@ class Optimizer {
   /// start anew. Before anything is changed, throws ValueError for the state of another optimizer or of other options,
   /// NameError for an unknown parameter or for slots missing or unknown, ShapeError for a slot of another shape.
   void load_state(const OptimizerState& state);
+  /// Throws what load_state would throw, and changes nothing.
+  void check(const OptimizerState& state) const;
 
  protected:
   /// What weight decay does: l2 adds decay * w to the gradient, decoupled subtracts lr * decay * w from the weight.
@@ -77,7 +79,7 @@ class Optimizer {
   virtual double update(const Update& update) const = 0;
 
   Update prepare(const ParamGroup& group, Parameter& parameter, double lr);
-  void check_state(const Parameter& parameter, const ParameterState& state) const;
+  void check_parameter(const Parameter& parameter, const ParameterState& state) const;
 
   std::string name_;
   Decay decay_;

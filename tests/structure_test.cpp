@@ -105,7 +105,7 @@ TEST_CASE("rooms include only the rooms below them") {
       {"data", {"core", "core/kernels", "data"}},
       {"models", {"core", "core/kernels", "nn", "models"}},
       {"train", {"core", "core/kernels", "nn", "optim", "data", "train"}},
-      {"inspect", {"core", "core/kernels", "nn", "optim", "train", "inspect"}},
+      {"inspect", {"core", "core/kernels", "nn", "optim", "data", "train", "inspect"}},
   };
   const std::set<std::string> base = {"core/config.hpp", "core/error.hpp", "core/pool.hpp"};  // what kernels stand on
   for_matches(R"(#include\s*<xtape/([^>]+)>)", [&](const Source& source, std::size_t line, const std::smatch& match) {

@@ -1,12 +1,13 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/base/machine.hpp>
 #include <xtape/inspect/base/run_files.hpp>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -21,14 +22,13 @@ namespace {
   throw FileError("run_log", path + ": " + reason);
 }
 
-/// 0, or the system's error number.
-int write_all(int descriptor, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
+constexpr const char* kLock = ".lock";
+
+/// Only the lock, or half a run.json.
+bool no_run_yet(const fs::path& directory, std::error_code& error) {
+  for (const auto& entry : fs::directory_iterator(directory, error))
+    if (entry.path().filename() != kLock && entry.path().filename() != "run.json.new") return false;
+  return true;
 }
 
 /// Makes a directory that was not there before; false if it was.
@@ -54,29 +54,48 @@ std::string make_run_directory(const std::string& out, const std::string& progra
   std::error_code error;
   if (fs::exists(out, error) && !fs::is_directory(out, error)) fail(out, "it is not a directory");
   if (!make_directory(out)) {
-    const bool empty = fs::is_empty(out, error);
+    const bool empty = no_run_yet(out, error);
     if (error) fail(out, error.message());
-    if (!empty) fail(out, "the directory is not empty; a run needs one of its own");
+    if (!empty) fail(out, "the directory is not empty; a run needs one of its own, or --resume to go on");
   }
   return out;
 }
 
-void write_file(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".new";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(path, std::strerror(errno));
-  int error = write_all(descriptor, content);
-  if (!error && ::fsync(descriptor) != 0) error = errno;
-  if (::close(descriptor) != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (!error) return;
-  ::unlink(temporary.c_str());
-  fail(path, std::strerror(error));
+DirectoryLock::DirectoryLock(const std::string& directory) {
+  const std::string path = directory + "/" + kLock;
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(path, std::strerror(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    char holder[32] = {};
+    const bool named = ::read(descriptor_, holder, sizeof holder - 1) > 0;
+    ::close(descriptor_);
+    if (error != EWOULDBLOCK) fail(path, std::strerror(error));
+    fail(directory, "the directory is in use by another run" + (named ? " (process " + std::string(holder) + ")" : ""));
+  }
+  const std::string process = std::to_string(::getpid());
+  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // only for the message above
 }
 
-LineFile::LineFile(std::string path)
-    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+DirectoryLock::~DirectoryLock() { ::close(descriptor_); }
+
+std::size_t size_before(index_t step, std::string_view content,
+                        const std::function<std::optional<index_t>(std::string_view)>& step_of) {
+  std::size_t size = 0;
+  while (true) {
+    const std::size_t end = content.find('\n', size);
+    if (end == content.npos) return size;
+    const std::optional<index_t> line_step = step_of(content.substr(size, end - size));
+    if (line_step && *line_step >= step) return size;
+    size = end + 1;
+  }
+}
+
+LineFile::LineFile(std::string path, Open how)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (how == Open::fresh ? O_EXCL : 0), 0666)) {
   if (descriptor_ < 0) fail(path_, std::strerror(errno));
+  size_ = ::lseek(descriptor_, 0, SEEK_END);
 }
 
 LineFile::~LineFile() { close(); }
@@ -89,6 +108,15 @@ std::string LineFile::append(std::string_view lines) noexcept {
   }
   size_ += static_cast<long>(lines.size());
   return "";
+}
+
+std::string LineFile::flush() noexcept { return ::fsync(descriptor_) != 0 ? std::strerror(errno) : ""; }
+
+void LineFile::cut(std::size_t size) {
+  const auto end = static_cast<off_t>(size);
+  if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end)
+    fail(path_, std::strerror(errno));
+  size_ = end;
 }
 
 std::string LineFile::close() noexcept {

@@ -1,8 +1,11 @@
+#include <xtape/core/error.hpp>
 #include <xtape/inspect/base/machine.hpp>
 #include <xtape/inspect/base/run_records.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace xtape {
@@ -50,6 +53,32 @@ std::string run_json(const RunInfo& info) {
                      {"blas", info.blas},
                      {"threads", info.threads}};
   return dump(json, 2) + "\n";
+}
+
+std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps) {
+  Json json = Json::parse(before, nullptr, false);
+  if (!json.is_object() || !json.contains("options") || !json["options"].is_object())
+    throw FileError("run_log", "run.json is damaged");
+  json["options"]["steps"] = steps;
+  json["resumed"].push_back({{"started", utc_time("%Y-%m-%dT%H:%M:%SZ")},
+                             {"version", version()},
+                             {"cpu", cpu_name()},
+                             {"isa", info.isa},
+                             {"blas", info.blas},
+                             {"threads", info.threads}});
+  return dump(json, 2) + "\n";
+}
+
+std::optional<index_t> step_of_json_line(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  const bool good = json.is_object() && json.contains("step") && json["step"].is_number_integer();
+  return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
+}
+
+std::optional<index_t> step_of_csv_row(std::string_view row) {
+  index_t step = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), step);
+  return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
 std::string metrics_line(index_t step, const StepMetrics& metrics, const Wall& wall) {

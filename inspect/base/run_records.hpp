@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,15 @@ struct RunInfo {
 
 /// The content of run.json; the version, compiler, processor and time are filled in.
 std::string run_json(const RunInfo& info);
+
+/// The content of run.json of a run that goes on: as it was, but for the number of steps wanted now, and with the time,
+/// version, processor, kernels and threads added to its list "resumed". Throws FileError if `before` is no run.json.
+std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps);
+
+/// The step of a line of metrics.jsonl; the largest number for a line that is damaged.
+std::optional<index_t> step_of_json_line(std::string_view line);
+/// The step of a row of grad_norms.csv; nothing for its heading.
+std::optional<index_t> step_of_csv_row(std::string_view row);
 
 /// What the training loop tells about one step.
 struct StepMetrics {

@@ -5,7 +5,7 @@
 build_packages=(
   cmake ninja-build g++
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
-  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev doctest-dev
+  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev
 )
 # The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)

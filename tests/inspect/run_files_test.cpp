@@ -1,5 +1,6 @@
 #include <xtape/inspect/base/machine.hpp>
 #include <xtape/inspect/base/run_files.hpp>
+#include <xtape/inspect/base/run_records.hpp>
 
 #include "child_process.hpp"
 #include "inspect/file_size_limit.hpp"
@@ -54,21 +55,6 @@ TEST_CASE("without a name the run directory is named by program and time, each r
   }
 }
 
-TEST_CASE("a whole file is there complete or not at all") {
-  const TemporaryDirectory work;
-  const std::string path = work.path() + "/file";
-  write_file(path, "one");
-  write_file(path, "two");
-  CHECK(content_of(path) == "two");
-  {
-    const FileSizeLimit limit(2);
-    check_throws<FileError>([&] { write_file(path, "three"); }, "[run_log] " + path + ": File too large");
-  }
-  CHECK(content_of(path) == "two");
-  CHECK(std::distance(fs::directory_iterator(work.path()), {}) == 1);
-  check_throws<FileError>([&] { write_file(work.path() + "/none/file", ""); }, "No such file or directory");
-}
-
 TEST_CASE("lines reach the file at once; where the disk refuses, it ends with a whole line") {
   const TemporaryDirectory work;
   const std::string path = work.path() + "/file";
@@ -93,4 +79,52 @@ TEST_CASE("facts about the machine are not empty") {
   CHECK(cpu_name() != "");
   CHECK(resident_bytes() > 1 << 20);
   CHECK(utc_time("%Y").starts_with("20"));
+}
+
+TEST_CASE("a directory is locked for others while the lock lives") {
+  const TemporaryDirectory work;
+  {
+    const DirectoryLock lock(work.path());
+    check_throws<FileError>(
+        [&] { DirectoryLock again(work.path()); },
+        work.path() + ": the directory is in use by another run (process " + std::to_string(getpid()) + ")");
+  }
+  const DirectoryLock again(work.path());
+  CHECK(make_run_directory(work.path(), "program") == work.path());  // a lock alone is no run
+  work.write("run.json.new", "ha");
+  CHECK(make_run_directory(work.path(), "program") == work.path());
+  check_throws<FileError>([&] { DirectoryLock none(work.path() + "/none"); }, "none/.lock: No such file or directory");
+}
+
+TEST_CASE("the lines before a step are counted, half lines and damaged ones not") {
+  const std::string json = "{\"step\":0}\n{\"step\":4}\n{\"step\":9}\n";
+  CHECK(size_before(0, json, step_of_json_line) == 0);
+  CHECK(size_before(4, json, step_of_json_line) == 11);
+  CHECK(size_before(5, json, step_of_json_line) == 22);
+  CHECK(size_before(10, json, step_of_json_line) == 33);
+  CHECK(size_before(10, json.substr(0, 32), step_of_json_line) == 22);
+  CHECK(size_before(10, "{\"step\":0}\nnothing\n{\"step\":9}\n", step_of_json_line) == 11);
+  CHECK(size_before(10, "{\"step\":0}\n[3]\n", step_of_json_line) == 11);
+  const std::string csv = std::string(kGradNormsHeader) + "0,a,b,,1\n4,a,b,,1\n4,c,d,,1\n";
+  const std::size_t heading = std::string(kGradNormsHeader).size();
+  CHECK(size_before(0, csv, step_of_csv_row) == heading);
+  CHECK(size_before(4, csv, step_of_csv_row) == heading + 9);
+  CHECK(size_before(5, csv, step_of_csv_row) == csv.size());
+  CHECK(size_before(5, csv.substr(0, csv.size() - 1), step_of_csv_row) == csv.size() - 9);
+}
+
+TEST_CASE("a file of lines goes on where it is cut") {
+  const TemporaryDirectory work;
+  const std::string path = work.write("file", "one\ntwo\nthree\n");
+  LineFile file(path, LineFile::Open::go_on);
+  CHECK(!file.empty());
+  CHECK(file.append("four\n") == "");
+  file.cut(4);
+  CHECK(file.append("five\n") == "");
+  CHECK(file.flush() == "");
+  CHECK(content_of(path) == "one\nfive\n");
+  file.cut(0);
+  CHECK(file.empty());
+  LineFile fresh(work.path() + "/new", LineFile::Open::go_on);
+  CHECK(fresh.empty());
 }

@@ -1,5 +1,6 @@
 #include <xtape/core/kernels/threads.hpp>
 #include <xtape/train/base/args.hpp>
+#include <xtape/train/base/run_options.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -155,6 +156,19 @@ Option<bool> Args::flag(const std::string& name, const std::string& help) {
   return {this, declare({.name = name, .help = help, .value = false})};
 }
 
+void Args::resumable(std::vector<std::string> may_change) {
+  resume_ = text("resume", "", "directory of a run that is to go on from its newest checkpoint, with its options");
+  stop_after_ =
+      integer("stop-after", 0, {0, 1'000'000'000}, "stop once so many steps are done, to go on later; 0: never");
+  may_change_ = std::move(may_change);
+  may_change_.insert(may_change_.end(), {"steps", "threads"});
+}
+
+const std::string& Args::resume() const {
+  static const std::string none;
+  return resume_ ? **resume_ : none;
+}
+
 void Args::parse(int argc, const char* const* argv) {
   CLI::App app;
   app.set_help_flag("-h,--help");
@@ -180,17 +194,46 @@ void Args::parse(int argc, const char* const* argv) {
   for (const std::string& unknown : app.remaining())
     if (unknown != "--") fail_unknown(unknown);
 
-  std::vector<std::pair<Entry*, std::string>> given;
+  Given given;
   for (std::size_t i = 0, text = 0, flag = 0; i < entries_.size(); ++i) {
     const bool is_flag = entries_[i].placeholder.empty();
     const std::string value = is_flag ? (flags[flag++] ? "true" : "") : texts[text++];
     if (options[i]->count() > 0) given.emplace_back(&entries_[i], value);
   }
+  for (const auto& [entry, value] : given)
+    if (entry->name == "resume") {
+      add_values_of_run(given, std::string(value));
+      break;
+    }
   read_values(given);
 }
 
+/// Adds the options of a run that are not given. Throws UsageError if one is given another value and may not change.
+void Args::add_values_of_run(Given& given, const std::string& run) {
+  const auto is_given = [&given](const std::string& name) {
+    return std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first->name == name; });
+  };
+  if (is_given("out") != given.end()) throw UsageError(program_, "--out and --resume exclude each other");
+  for (const auto& [name, value] : options_of_run(run, program_)) {
+    if (name == "resume" || name == "stop-after" || name == "out" || name == "threads") continue;
+    const auto entry =
+        std::find_if(entries_.begin(), entries_.end(), [&n = name](const Entry& e) { return e.name == n; });
+    if (entry == entries_.end())
+      throw UsageError(program_, run + " has an option --" + name + ", which this program does not know");
+    const auto found = is_given(name);
+    if (found == given.end()) {
+      given.emplace_back(&*entry, value);
+      continue;
+    }
+    const bool same = entry->read ? entry->read(found->second) == entry->read(value) : found->second == value;
+    if (!same && std::find(may_change_.begin(), may_change_.end(), name) == may_change_.end())
+      throw UsageError(program_, "--" + name + (entry->read ? " was " + value : " was not given") + " in " + run +
+                                     " and stays so when it is resumed");
+  }
+}
+
 /// Reads all values before it sets any.
-void Args::read_values(const std::vector<std::pair<Entry*, std::string>>& given) {
+void Args::read_values(const Given& given) {
   std::vector<ArgValue> values;
   bool steps_given = false;
   for (const auto& [entry, text] : given) {

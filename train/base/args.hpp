@@ -81,9 +81,13 @@ class Args {
   /// False unless given.
   Option<bool> flag(const std::string& name, const std::string& help);
 
+  /// Declares --resume RUN: the run in that directory goes on, with the options in its run.json. Only --steps,
+  /// --threads and the options named here may then be given another value.
+  void resumable(std::vector<std::string> may_change = {});
+
   /// Reads the command line and sets the number of threads. With --help prints the help and ends the process with code
-  /// 0. Throws UsageError with a message of one line, before anything is changed; of an option given twice the last
-  /// value counts.
+  /// 0. Throws UsageError with a message of one line, before anything is changed, and FileError for a run
+  /// that cannot be read; of an option given twice the last value counts.
   void parse(int argc, const char* const* argv);
 
   const std::string& program() const { return program_; }
@@ -94,6 +98,12 @@ class Args {
   bool quick() const { return quick_; }
   /// The value of --out, empty if not given.
   const std::string& out() const { return out_; }
+
+  /// The value of --resume, empty if not given.
+  const std::string& resume() const;
+
+  /// The value of --stop-after: the run stops once so many steps are done, to be resumed; 0 for never.
+  index_t stop_after() const { return stop_after_ ? **stop_after_ : 0; }
 
   /// Every option with its value, in the order of declaration, the common ones first.
   std::vector<std::pair<std::string, ArgValue>> values() const;
@@ -111,8 +121,11 @@ class Args {
     std::string group = {};
   };
 
+  using Given = std::vector<std::pair<Entry*, std::string>>;
+
   const ArgValue* declare(Entry entry);
-  void read_values(const std::vector<std::pair<Entry*, std::string>>& given);
+  void read_values(const Given& given);
+  void add_values_of_run(Given& given, const std::string& run);
   [[noreturn]] void fail_unknown(const std::string& argument) const;
 
   std::string program_, about_;
@@ -123,6 +136,9 @@ class Args {
   Option<index_t> steps_, seed_, threads_;
   Option<std::string> out_;
   Option<bool> quick_;
+  std::optional<Option<std::string>> resume_;
+  std::optional<Option<index_t>> stop_after_;
+  std::vector<std::string> may_change_;
 };
 
 template <class T>

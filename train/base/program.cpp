@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/train/base/args.hpp>
 #include <xtape/train/base/program.hpp>
+#include <xtape/train/base/stop_signals.hpp>
 
 #include <cstdio>
 #include <new>
@@ -9,8 +10,8 @@ namespace xtape {
 
 namespace {
 
-int report(const char* message, int code) noexcept {
-  std::fputs("error: ", stderr);
+int report(const char* message, int code, const char* kind = "error: ") noexcept {
+  std::fputs(kind, stderr);
   for (const char* c = message; *c != '\0'; ++c) std::fputc(static_cast<unsigned char>(*c) < ' ' ? ' ' : *c, stderr);
   std::fputc('\n', stderr);
   return code;
@@ -22,6 +23,8 @@ int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
   try {
     body(argc, argv);
     return 0;
+  } catch (const Stopped& stop) {
+    return report(stop.what(), stop.exit_code(), "");
   } catch (const UsageError& error) {
     return report(error.what(), 2);
   } catch (const ValueError& error) {

@@ -1,0 +1,92 @@
+#include <xtape/nn/init.hpp>
+
+#include "child_process.hpp"
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+TransformerConfig small(bool tied) {
+  return {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 1, .tied_head = tied};
+}
+
+}  // namespace
+
+TEST_CASE("weights and buffers come back as they were") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  ParamStore one(1), two(2);
+  for (ParamStore* store : {&one, &two}) {
+    const Linear a(store->root() / "a", 2, 3);
+    BatchNorm b(store->root() / "b", 3);
+    b.running_mean.set_value(row({1, 2, static_cast<double>(store->seed())}));
+  }
+  save_weights(path, one, {{"key", "text"}});
+  CHECK(SafetensorsFile(path).metadata().at("key") == "text");
+  load_weights(path, two);
+  for (const auto& [name, parameter] : one.entries()) check_equal(two.parameter(name).value(), parameter.value());
+  for (const Buffer& buffer : one.buffers()) check_equal(two.buffer(buffer.name()).value(), buffer.value());
+}
+
+TEST_CASE("tied weights are stored once and load into tied and untied models") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  ParamStore tied(1), untied(2), tied_too(3);
+  const TransformerLM a(tied.root(), small(true)), b(untied.root(), small(false)), c(tied_too.root(), small(true));
+  save_weights(path, tied);
+  const SafetensorsFile file(path);
+  CHECK(file.find("head.weight") == nullptr);
+  CHECK(file.metadata().at("head.weight") == "token_embedding.weight");
+  CHECK(shapes_of(named_weights(file)).contains("head.weight"));
+  load_weights(path, untied);
+  check_equal(untied.parameter("head.weight").value(), tied.parameter("token_embedding.weight").value());
+  const IndexArray ids = indices({1, 3}, {0, 4, 2});
+  check_near(b(ids).value(), a(ids).value());
+  save_weights(path, untied);  // both names, with the same bytes
+  load_weights(path, tied_too);
+  check_equal(c(ids).value(), a(ids).value());
+  untied.parameter("head.weight").edit()[3] += 1;
+  save_weights(path, untied);
+  check_throws<MismatchError>([&] { load_weights(path, tied_too); },
+                              "head.weight is not the same as token_embedding.weight, to which it is tied here");
+}
+
+TEST_CASE("weights that do not fit are listed, and the model stays as it was") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  const std::vector<double> numbers = {1, 2, 3, 4, 1e300, 6};
+  write_safetensors(path, {{"a.weight", DType::f64, {2, 3}, bytes_of(numbers.data(), 6)},
+                           {"more", DType::f64, {1}, bytes_of(numbers.data(), 1)},
+                           {"b.weight", DType::f64, {1, 6}, bytes_of(numbers.data(), 6)}});
+  ParamStore store;
+  const Linear a(store.root() / "a", 2, 3), b(store.root() / "b", 6, 1, {.bias = false});
+  const Snapshot before = store.snapshot();
+  check_throws<MismatchError>([&] { load_weights(path, store); },
+                              "[load_weights] " + path +
+                                  " does not fit: missing a.bias; unexpected more; shape of "
+                                  "a.weight is (2,3) and should be (3,2)");
+  if (!kDouble)
+    check_throws<MismatchError>([&] { load_weights(path, store); },
+                                "element 4 of type F64 does not fit the type float");
+  for (std::size_t i = 0; i < before.parameters.size(); ++i)
+    check_equal(store.parameters()[i].value(), before.parameters[i].second);
+}
+
+TEST_CASE("a name map says what foreign names mean") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  const std::vector<float> numbers = {1, 2};
+  const std::string map = work.write("map.json", R"({"fc": "a", "mask": null})");
+  write_safetensors(path, {{"fc.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)},
+                           {"mask", DType::f32, {2}, bytes_of(numbers.data(), 2)}});
+  ParamStore store;
+  const Linear a(store.root() / "a", 1, 2, {.bias = false});
+  load_weights(path, store, NameMap::load(map));
+  check_equal(a.weight.value(), array({2, 1}, {1, 2}));
+  write_safetensors(path, {{"fc.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)},
+                           {"a.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)}});
+  check_throws<FileError>([&] { load_weights(path, store, NameMap::load(map)); },
+                          "two tensors get the name 'a.weight'");
+}

@@ -1,0 +1,51 @@
+#include <xtape/core/error.hpp>
+#include <xtape/train/trained_weights.hpp>
+
+#include <cstdio>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+TrainedWeightsArgs::TrainedWeightsArgs(Args& args)
+    : weights(args.text("weights", "", "safetensors file of a model to evaluate instead of training one")),
+      evaluate(args.text("evaluate", "", "text that it reads, for the nats that a character costs it")),
+      vocab(args.text("vocab", "", "JSON file {\"character\": id}, if the weights have none in their metadata")),
+      names(args.text("names", "", "JSON file {\"foreign name\": \"our name\"}, see docs/weights.md")),
+      args_(args) {}
+
+bool TrainedWeightsArgs::given() const {
+  if ((*weights).empty() != (*evaluate).empty())
+    throw UsageError(args_.program(), "--weights and --evaluate belong together");
+  return !(*weights).empty();
+}
+
+TrainedWeights::TrainedWeights(const TrainedWeightsArgs& args)
+    : file_(*args.weights),
+      names_((*args.names).empty() ? NameMap() : NameMap::load(args.names)),
+      vocab_path_(args.vocab),
+      shapes_(shapes_of(named_weights(file_, names_))) {}
+
+Vocabulary TrainedWeights::vocabulary() const {
+  if (!vocab_path_.empty()) return Vocabulary::load(vocab_path_);
+  const auto found = file_.metadata().find("vocabulary");
+  if (found == file_.metadata().end())
+    throw FileError("weights", file_.path() + " does not say which characters its ids are; give --vocab FILE");
+  return Vocabulary::from_symbols(found->second);
+}
+
+index_t TrainedWeights::heads(index_t given) const {
+  const auto found = file_.metadata().find("heads");
+  if (found != file_.metadata().end() && found->second != std::to_string(given))
+    throw ValueError("weights",
+                     file_.path() + " is of a model with " + found->second + " heads; give --heads " + found->second);
+  return given;
+}
+
+void TrainedWeights::load(ParamStore& store) const { load_weights(file_, store, names_); }
+
+std::string evaluation_text(double nats, const IndexArray& ids) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%.6f nats per character over %zu characters", nats, ids.size() - 1);
+  return text;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -6,7 +6,10 @@ GRUCell::GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCel
     : parameters(scope, "", {3, input, hidden, o.bias, o.init, {}}), reset_(o.reset) {}
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
-  return gru_cell(x, h, parameters.weights(), reset_);
+  const LayerScope here(parameters.layer);
+  const Tensor next = gru_cell(x, h, parameters.weights(), reset_);
+  here.state(GradKind::hidden, next);
+  return next;
 }
 
 GRU::GRU(const Scope& scope, index_t input, index_t hidden, const GRUOptions& o)

@@ -8,7 +8,11 @@ LSTMCell::LSTMCell(const Scope& scope, index_t input, index_t hidden, const LSTM
     : parameters(scope, "", {4, input, hidden, o.bias, o.init, o.forget_bias}) {}
 
 LstmStep LSTMCell::operator()(const Tensor& x, const LstmStep& state) const {
-  return lstm_cell(x, state.h, state.c, parameters.weights());
+  const LayerScope here(parameters.layer);
+  const LstmStep next = lstm_cell(x, state.h, state.c, parameters.weights());
+  here.state(GradKind::hidden, next.h);
+  here.state(GradKind::cell, next.c);
+  return next;
 }
 
 LSTM::LSTM(const Scope& scope, index_t input, index_t hidden, const LSTMOptions& o)

@@ -6,7 +6,10 @@ RNNCell::RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCel
     : parameters(scope, "", {1, input, hidden, o.bias, o.init, {}}), form_{o.nonlinearity, o.place} {}
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) const {
-  return rnn_cell(x, h, parameters.weights(), form_);
+  const LayerScope here(parameters.layer);
+  const Tensor next = rnn_cell(x, h, parameters.weights(), form_);
+  here.state(GradKind::hidden, next);
+  return next;
 }
 
 RNN::RNN(const Scope& scope, index_t input, index_t hidden, const RNNOptions& o)

@@ -15,6 +15,7 @@
 
 #include <xtape/core/param_store.hpp>
 #include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/base/watch.hpp>
 #include <xtape/train/base/args.hpp>
 
 #include <functional>
@@ -40,6 +41,11 @@ class RunLog {
   /// True if this step is logged in any case: the first one seen, the last of args.steps(), and every interval-th. A
   /// step with a validation loss is logged too.
   bool due(index_t step) const;
+
+  /// False if --on-trouble says that this step must make no update: skip, and loss or norm is not finite or a spike by
+  /// the steps before; stop, and one is not finite. To be asked before the optimizer's step; without it all steps are
+  /// made, but for those that the optimizer itself refuses.
+  bool accepts(index_t step, double loss, double grad_norm);
 
   /// To be called on every step, after the optimizer's and before zero_grad(): gradient norms are those from before
   /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).

@@ -16,9 +16,6 @@ namespace xtape::inline XTAPE_FLAVOUR {
 class Parameter;
 struct StepGrad;
 
-/// Of what a gradient is: any tensor, or the hidden or cell state of a recurrent layer at one time step.
-enum class GradKind { output, hidden, cell };
-
 /// Values of one gate, or of the states, of a recurrent layer at all its steps.
 struct GateValues {
   std::string_view layer;
@@ -77,8 +74,8 @@ class Probe : public std::enable_shared_from_this<Probe> {
 
   virtual void tape_begins() {}
   virtual void layer_output(std::string_view layer, const Tensor& y) = 0;
-  /// h_t or c_t of a cell, in the order of the calls.
-  virtual void cell_state(std::string_view layer, GradKind kind, const Tensor& state) = 0;
+  /// A cell op runs: the time step that its state belongs to, for step_grad.
+  virtual index_t cell_step(std::string_view layer) = 0;
   virtual void step_grad(const StepGrad& step) = 0;
   virtual void lag_norms(const LagNorms& norms) = 0;
   virtual void gate(const GateValues& values) = 0;
@@ -119,11 +116,6 @@ class LayerScope {
   Tensor output(Tensor y) const {
     if (Probe* probe = Probe::active()) probe->layer_output(current_, y);
     return y;
-  }
-
-  /// The same for a state of a cell.
-  void state(GradKind kind, const Tensor& state) const {
-    if (Probe* probe = Probe::active()) probe->cell_state(current_, kind, state);
   }
 
   static std::string_view current() { return current_; }

@@ -24,6 +24,9 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
+/// Of what a gradient is: any tensor, or the hidden or cell state of a recurrent op at one time step.
+enum class GradKind { output, hidden, cell };
+
 /// What `watch` saw: the gradient's 2-norm when it was complete.
 struct Watched {
   std::string name;
@@ -33,7 +36,7 @@ struct Watched {
 };
 
 /// The complete gradient of one state inside a recurrent op that runs a whole sequence: of h_t or c_t, with everything
-/// that reaches it through later steps.
+/// that reaches it through later steps. A probe sees those of cell ops too.
 struct StepGrad {
   std::string_view name;  ///< the op's, see SequenceOptions
   GradKind kind;          ///< hidden or cell

@@ -71,13 +71,12 @@ void StepProbe::layer_output(std::string_view name, const Tensor& y) {
   });
 }
 
-void StepProbe::cell_state(std::string_view name, GradKind kind, const Tensor& state) {
-  if (!measures_) return;
-  const std::size_t index = find(times_, name), time = calls_of_cell_[{std::string(name), kind}]++;
-  const auto norms = kind == GradKind::cell ? &Times::cell : &Times::hidden;
-  std::vector<double>& squares_by_time = times_[index].*norms;
-  if (squares_by_time.size() <= time) squares_by_time.resize(time + 1);
-  when_grad(state, [this, index, norms, time](double squares) { (times_[index].*norms)[time] += squares; });
+index_t StepProbe::cell_step(std::string_view name) {
+  if (!measures_) return -1;
+  const index_t time = calls_of_cell_[std::string(name)]++;
+  Times& times = times_[find(times_, name)];  // a step that no gradient reaches counts too
+  if (static_cast<index_t>(times.hidden.size()) <= time) times.hidden.resize(static_cast<std::size_t>(time) + 1);
+  return time;
 }
 
 void StepProbe::step_grad(const StepGrad& step) {

@@ -31,7 +31,7 @@ class StepProbe : public Probe {
 
   void tape_begins() override { calls_of_cell_.clear(); }
   void layer_output(std::string_view layer, const Tensor& y) override;
-  void cell_state(std::string_view layer, GradKind kind, const Tensor& state) override;
+  index_t cell_step(std::string_view layer) override;
   void step_grad(const StepGrad& step) override;
   void lag_norms(const LagNorms& norms) override;
   void gate(const GateValues& values) override;
@@ -75,7 +75,7 @@ class StepProbe : public Probe {
   std::vector<Units> units_;
   std::vector<AttentionNumbers> attention_;
   std::map<std::string, ParameterNumbers, std::less<>> parameters_;
-  std::map<std::pair<std::string, GradKind>, std::size_t> calls_of_cell_;
+  std::map<std::string, index_t, std::less<>> calls_of_cell_;
   std::optional<index_t> classes_;
   Tensor last_output_;  // of the layer that ran last: an activation of it gets that layer's name
   std::string last_layer_;

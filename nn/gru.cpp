@@ -7,9 +7,7 @@ GRUCell::GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCel
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
   const LayerScope here(parameters.layer);
-  const Tensor next = gru_cell(x, h, parameters.weights(), reset_);
-  here.state(GradKind::hidden, next);
-  return next;
+  return gru_cell(x, h, parameters.weights(), reset_);
 }
 
 GRU::GRU(const Scope& scope, index_t input, index_t hidden, const GRUOptions& o)

@@ -9,10 +9,7 @@ LSTMCell::LSTMCell(const Scope& scope, index_t input, index_t hidden, const LSTM
 
 LstmStep LSTMCell::operator()(const Tensor& x, const LstmStep& state) const {
   const LayerScope here(parameters.layer);
-  const LstmStep next = lstm_cell(x, state.h, state.c, parameters.weights());
-  here.state(GradKind::hidden, next.h);
-  here.state(GradKind::cell, next.c);
-  return next;
+  return lstm_cell(x, state.h, state.c, parameters.weights());
 }
 
 LSTM::LSTM(const Scope& scope, index_t input, index_t hidden, const LSTMOptions& o)

@@ -7,9 +7,7 @@ RNNCell::RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCel
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) const {
   const LayerScope here(parameters.layer);
-  const Tensor next = rnn_cell(x, h, parameters.weights(), form_);
-  here.state(GradKind::hidden, next);
-  return next;
+  return rnn_cell(x, h, parameters.weights(), form_);
 }
 
 RNN::RNN(const Scope& scope, index_t input, index_t hidden, const RNNOptions& o)

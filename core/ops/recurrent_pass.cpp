@@ -68,6 +68,10 @@ RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Ten
   project_inputs();
   start(h0, h_before_, h_last_);
   if (layout.cells) start(c0, c_before_, c_last_);
+  if (Probe* probe = Probe::active(); probe && !sequence_) {
+    name_ = layer();
+    time_ = probe->cell_step(name_);
+  }
   y_ = Array(y_shape_);
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
 }
@@ -160,7 +164,7 @@ RecurrentBackward::RecurrentBackward(const RecurrentPass& pass, Grads& grads)
   dh_ = pass.ranked(pass.sequence_ ? grads.upstream(1) : nullptr);
   if (pass.layout_->cells) dc_ = pass.ranked(grads.upstream(pass.sequence_ ? 2 : 1));
   dgates_ = Array(pass.gates_.shape());
-  if (pass.sequence_ && grads.watches_steps()) {
+  if (pass.sequence_ ? grads.watches_steps() : pass.time_ >= 0 && grads.probe()) {
     dh_steps_ = Array(shape_of({rows, pass.hidden_}));
     if (pass.layout_->cells) dc_steps_ = Array(dh_steps_.shape());
   }
@@ -208,7 +212,7 @@ void RecurrentBackward::report_steps() {
 void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t time) {
   Array grad(dh_.shape());
   std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
-  grads_.step({pass_.name_, kind, time, grad});
+  grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
 Factor RecurrentBackward::gates(const GateBlock& block, bool transposed) const {

@@ -64,6 +64,7 @@ class RecurrentPass {
   bool sequence_;
   bool reverse_;
   std::string name_;
+  index_t time_ = -1;  // of a cell, if a probe wants to know
   index_t hidden_, inputs_;
   PackedSequence order_;
   Shape y_shape_;

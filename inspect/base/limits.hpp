@@ -26,12 +26,13 @@ constexpr double kExplodingLag = 100;
 constexpr double kExplodingGrowth = 1000;  ///< last tenth / first tenth of the total norm
 
 // Units.
-constexpr double kDead = 0.1;       ///< share of relu units that are 0 for a whole batch
-constexpr double kSaturated = 0.3;  ///< share of values in the flat ends
+constexpr double kDead = 0.1;           ///< share of relu units that are 0 for a whole batch
+constexpr double kSaturated = 0.3;      ///< share of values in the flat ends of tanh and sigmoid,
+constexpr double kSaturatedGate = 0.6;  ///< and of gates, which learn to be open or shut
 
 // Steps.
 constexpr double kClipped = 0.5;                                   ///< share of steps, after the warm-up
-constexpr double kUpdateRatioLow = 1e-4, kUpdateRatioHigh = 1e-2;  ///< while the rate is above half its peak
+constexpr double kUpdateRatioLow = 1e-4, kUpdateRatioHigh = 3e-2;  ///< while the rate is above half its peak
 constexpr double kLearningShare = 1e-3;  ///< a layer whose update ratio is that far below the median's learns nothing
 
 // The loss.

@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostLayers = 24;
-constexpr std::size_t kBars = 24;
+constexpr std::size_t kBars = 20;
 
 std::string number(double x) { return number_text(x, "%.4g"); }
 
@@ -156,7 +156,7 @@ std::string output_norms(const RunData& run, std::size_t width) {
         values.push_back(*layer->output_grad_norm);
     out += row(layers[i], values, width);
   }
-  return out.empty() ? out : heading("gradient of the output of", width) + out;
+  return out.empty() ? out : heading("gradient of output", width) + out;
 }
 
 std::string lag_rows(const RunData& run, std::size_t width) {
@@ -169,7 +169,7 @@ std::string lag_rows(const RunData& run, std::size_t width) {
            right(number(curve->share.back()), 11) + "  " + sparkline(curve->share, kBars) + "\n";
   }
   if (out.empty()) return out;
-  return "\n" + padded("share of the last step's", width) + right("1 back", 11) + right("20 back", 11) +
+  return "\n" + padded("of the last step's", width) + right("1 back", 11) + right("20 back", 11) +
          right("all back", 11) + "  back in time\n" + out;
 }
 
@@ -210,7 +210,8 @@ std::string run_page(const RunData& run, const std::vector<Verdict>& verdicts, c
     std::string text;
     const bool problem = v.finding < Finding::fine;
     const std::string name = v.finding == Finding::unmeasured ? v.id + ": " : "";
-    wrap(text, problem ? v.answer : name + v.answer + " " + v.evidence + ".", 2, columns);
+    wrap(text, problem ? v.answer : name + v.answer.substr(0, v.answer.size() - 1) + ": " + v.evidence + ".", 2,
+         columns);
     if (problem) wrap(text, v.evidence + ". " + v.remedy, 4, columns);
     text.replace(0, 2, std::string(m.sign) + " ");
     out += options.colours ? std::string("\033[") + m.colour + "m" + text.substr(0, std::string(m.sign).size()) +
@@ -222,7 +223,7 @@ std::string run_page(const RunData& run, const std::vector<Verdict>& verdicts, c
   out += course(run, width);
   std::string rows;
   for (const auto& [layer, norms] : layer_norms(run)) rows += row(layer, norms, width);
-  if (!rows.empty()) out += heading("gradient norm, pre-clip", width) + rows;
+  if (!rows.empty()) out += heading("gradient, pre-clip", width) + rows;
   return out + output_norms(run, width) + lag_rows(run, width);
 }
 

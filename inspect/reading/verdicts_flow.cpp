@@ -74,15 +74,17 @@ std::vector<Verdict> judge_time(const RunData& run) {
         "no recurrent layer over at least " + std::to_string(limits::kShortestLag + 1) + " steps was measured";
     return {unmeasured("vanishing_time", why), unmeasured("exploding_time", why)};
   }
-  const auto faded = [](const Named& n) {  // the limit for 20 steps, for as many as there are
-    return n.at_lag < std::pow(limits::kVanishingLag, static_cast<double>(n.lag) / static_cast<double>(limits::kLag));
+  const auto faded = [](const Named& n) {  // the limit is for 20 steps; a steep start alone is no fading
+    const double limit =
+        std::pow(limits::kVanishingLag, static_cast<double>(n.lag) / static_cast<double>(limits::kLag));
+    return n.at_lag < limit && std::pow(n.curve.rate, static_cast<double>(n.lag)) < limit;
   };
   const Named& least = *std::min_element(all.begin(), all.end(),
                                          [](const Named& a, const Named& b) { return a.curve.rate < b.curve.rate; });
   const Named& most =
       *std::max_element(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.greatest < b.greatest; });
   Verdict vanishing{"vanishing_time", Finding::fine,
-                    "The gradient reaches back in time: it " + pace(least.curve.rate) + ".", evidence(least)};
+                    "The gradient reaches back in time; it " + pace(least.curve.rate) + ".", evidence(least)};
   if (const auto n = std::find_if(all.begin(), all.end(), faded); n != all.end()) {
     vanishing = {"vanishing_time",
                  Finding::bad,

@@ -17,10 +17,20 @@ std::string percent(double share) { return number_text(100 * share, "%.3g") + " 
 struct Highest {
   std::string name;
   double share = 0;
+  double limit = 0;
   bool any = false;
 };
 
-Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitNumbers&)>& share) {
+bool is_gate(const std::string& name) {
+  const std::string part = name.substr(name.rfind('.') + 1);
+  for (const char* gate : {"input", "forget", "cell", "output", "reset", "update", "candidate"})
+    if (part == gate) return true;
+  return false;
+}
+
+/// The one that is highest above its limit.
+Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitNumbers&)>& share,
+                const std::function<double(const std::string&)>& limit) {
   Highest out;
   for (const std::string& name : names_in(run, &StepRecord::units)) {
     std::vector<double> values;
@@ -28,7 +38,7 @@ Highest highest(const RunData& run, const std::function<std::optional<double>(co
       if (const UnitNumbers* units = named(step.units, name))
         if (const std::optional<double> value = share(*units)) values.push_back(*value);
     const std::optional<double> middle = finite_median(values);
-    if (middle && (!out.any || *middle > out.share)) out = {name, *middle, true};
+    if (middle && (!out.any || *middle / limit(name) > out.share / out.limit)) out = {name, *middle, limit(name), true};
   }
   return out;
 }
@@ -132,11 +142,15 @@ Verdict judge_still_layers(const RunData& run) {
 }  // namespace
 
 std::vector<Verdict> judge_units(const RunData& run) {
-  const Highest dead = highest(run, [](const UnitNumbers& u) { return u.dead; });
-  const Highest flat = highest(run, [](const UnitNumbers& u) -> std::optional<double> {
-    if (!u.low || !u.high) return std::nullopt;
-    return *u.low + *u.high;
-  });
+  const Highest dead = highest(
+      run, [](const UnitNumbers& u) { return u.dead; }, [](const std::string&) { return limits::kDead; });
+  const Highest flat = highest(
+      run,
+      [](const UnitNumbers& u) -> std::optional<double> {
+        if (!u.low || !u.high) return std::nullopt;
+        return *u.low + *u.high;
+      },
+      [](const std::string& name) { return is_gate(name) ? limits::kSaturatedGate : limits::kSaturated; });
   std::vector<Verdict> out;
   if (!dead.any) out.push_back({"dead_units", Finding::unmeasured, "Not known.", "no relu was measured"});
   else if (dead.share > limits::kDead)
@@ -152,11 +166,11 @@ std::vector<Verdict> judge_units(const RunData& run) {
         {"dead_units", Finding::fine, "Units live.", "at most " + percent(dead.share) + " dead, in " + dead.name});
   if (!flat.any)
     out.push_back({"saturated_units", Finding::unmeasured, "Not known.", "no tanh, sigmoid or gate was measured"});
-  else if (flat.share > limits::kSaturated)
+  else if (flat.share > flat.limit)
     out.push_back({"saturated_units",
                    Finding::warning,
                    percent(flat.share) + " of " + flat.name + " is saturated.",
-                   "within 0.05 of its ends, in the median step (limit " + percent(limits::kSaturated) + ")",
+                   "within 0.05 of its ends, in the median step (limit " + percent(flat.limit) + ")",
                    "Start with smaller weights, or lower the rate.",
                    {},
                    flat.name});

@@ -24,7 +24,8 @@ endif()
 set(XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/kernels/threads.cpp
     optim/schedule.cpp)
 file(GLOB XTAPE_BASE_ROOM_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
-     ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp)
+     ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp
+     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_BASE_ROOM_SOURCES})
 
 # What does: every other source of the rooms. Kernel files *_level.cpp are compiled once per instruction set.

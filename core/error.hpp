@@ -54,6 +54,11 @@ class MismatchError : public FileError {
   using FileError::FileError;
 };
 
+/// A training run is broken and the user asked to stop then.
+class DivergedError : public Error {
+  using Error::Error;
+};
+
 /// The request is understood and deliberately not offered (for example second-order gradients).
 class UnsupportedError : public Error {
   using Error::Error;

@@ -10,9 +10,9 @@ namespace xtape::inline XTAPE_FLAVOUR {
 namespace {
 
 /// The function's value, weighted and summed, in double.
-class Probe {
+class Differences {
  public:
-  Probe(const TensorFunction& function, const std::vector<Array>& inputs, const GradCheckOptions& options)
+  Differences(const TensorFunction& function, const std::vector<Array>& inputs, const GradCheckOptions& options)
       : function_(function), inputs_(inputs), options_(options) {}
 
   /// sum(upstream * f) (+ sum(second * f) when used twice), recorded if inputs are tracked.
@@ -76,7 +76,7 @@ Array sample(const Shape& shape, std::uint64_t seed, double low, double high) {
 
 GradCheckResult gradcheck(const TensorFunction& function, const std::vector<Array>& inputs,
                           const GradCheckOptions& options) {
-  Probe probe(function, inputs, options);
+  Differences probe(function, inputs, options);
   Tape tape;
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i)

@@ -43,6 +43,8 @@ const Array* Grads::upstream(std::size_t output) const {
 
 bool Grads::watches_steps() const { return tape_.watches_steps(); }
 
+Probe* Grads::probe() const { return tape_.probe_.get(); }
+
 void Grads::step(const StepGrad& grad) { tape_.observe_step(grad); }
 
 namespace {

@@ -5,6 +5,7 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
+class Probe;
 class Tape;
 struct StepGrad;
 
@@ -40,6 +41,8 @@ class Grads {
   /// True if somebody wants the gradients of the steps inside a recurrent op; each is then given to `step`.
   bool watches_steps() const;
   void step(const StepGrad& grad);
+  /// The probe that the tape shows itself to, or null.
+  Probe* probe() const;
 
  private:
   friend class Tape;

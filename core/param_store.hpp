@@ -131,6 +131,8 @@ class Scope {
 
   /// The dotted prefix, empty for the root.
   const std::string& name() const { return prefix_; }
+  /// The same; for the root, `fallback`.
+  std::string name_or(std::string_view fallback) const { return prefix_.empty() ? std::string(fallback) : prefix_; }
   bool training() const { return state_->training; }
 
   /// Registers a new parameter, decaying if it has at least two axes. All three throw NameError for a name that is

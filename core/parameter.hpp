@@ -52,8 +52,13 @@ class Parameter {
   real* edit_grad();
   /// 2-norm of the gradient; once clipping has noted it, the norm from before the clipping. Throws as `grad()`.
   double grad_norm() const;
-  /// Notes the norm for `grad_norm` until the gradient changes.
-  void note_grad_norm(double norm) { data().noted_norm = norm; }
+  /// Notes the norm for `grad_norm`, and what clipping scaled it by, until the gradient changes.
+  void note_grad_norm(double norm, double clip_factor = 1) {
+    data().noted_norm = norm;
+    data().clip_factor = clip_factor;
+  }
+  /// Norm after clipping / norm before, as noted; 1 without clipping.
+  double clip_factor() const { return data().noted_norm >= 0 ? data().clip_factor : 1; }
 
   /// Forgets the gradient; the next backward pass overwrites it.
   void zero_grad();
@@ -70,6 +75,7 @@ class Parameter {
     Array grad;
     GradState state = GradState::none;
     double noted_norm = -1;  // negative: none
+    double clip_factor = 1;  // of the noted norm
     bool trainable = true;
     bool decays = true;
     std::uint64_t version = 0;

@@ -26,9 +26,12 @@ Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), out
   nodes_.reserve(256);
   if (outer_) outer_->interrupted_ = true;
   innermost = this;
+  if (Probe* probe = Probe::attached_) [[unlikely]]
+    show_to(*probe);
 }
 
 Tape::~Tape() {
+  leave_probe();
   for (Node& node : nodes_) free_rule(node);
   for (auto& [chunk, bytes] : chunks_) pool::deallocate(chunk, bytes);
   live_nodes_here -= live_;
@@ -239,6 +242,7 @@ Destination Tape::grad_buffer(std::uint32_t index) {
 
 void Tape::run(std::uint32_t last, const Array& seed) {
   state_ = State::running;
+  leave_probe();
   for (Node& node : nodes_) {
     node.grad = Storage();
     node.reached = false;
@@ -266,6 +270,8 @@ void Tape::finish_node(std::uint32_t index) {
       Storage upstream = std::move(nodes_[index].grad);
       Grads grads(*this, index, upstream);
       node.run(node.rule, grads);
+      if (checks_) [[unlikely]]
+        check_backward(index, &upstream.array());
     }
   }
   if (!options_.keep_rules) free_rule(node);
@@ -278,6 +284,8 @@ void Tape::finish_outputs(std::uint32_t index) {
     Storage none;
     Grads grads(*this, index, none);
     node.run(node.rule, grads);
+    if (checks_) [[unlikely]]
+      check_backward(index, nullptr);
   }
   for (Node& output : outputs) output.grad = Storage();
 }
@@ -302,6 +310,10 @@ void Tape::observe_step(const StepGrad& step) {
     watched_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
   }
   for (const auto& callback : step_callbacks_) callback(step);
+  if (probe_) {
+    ++Probe::calls_;
+    probe_->step_grad(step);
+  }
 }
 
 void Tape::invalidate() noexcept {

@@ -12,6 +12,7 @@
 
 #include <xtape/core/grads.hpp>
 #include <xtape/core/parameter.hpp>
+#include <xtape/core/probe.hpp>
 
 #include <functional>
 #include <initializer_list>
@@ -35,7 +36,7 @@ struct Watched {
 };
 
 /// The complete gradient of one state inside a recurrent op that runs a whole sequence: of h_t or c_t, with everything
-/// that reaches it through later steps.
+/// that reaches it through later steps. A probe sees those of cell ops too.
 struct StepGrad {
   std::string_view name;  ///< the op's, see SequenceOptions
   GradKind kind;          ///< hidden or cell
@@ -88,7 +89,8 @@ class Tape {
 
   /// Calls `callback` with every StepGrad of every recurrent op on this tape, from the step that ran last to the first.
   void on_step_grad(std::function<void(const StepGrad&)> callback);
-  /// StepGrads handed out so far: 0 unless `watch_steps` or `on_step_grad` asked, and then nothing was spent on them.
+  /// StepGrads handed out so far: 0 unless `watch_steps`, `on_step_grad` or a probe asked; else nothing is spent on
+  /// them.
   index_t step_grads() const { return step_grads_; }
 
   /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
@@ -107,7 +109,11 @@ class Tape {
   }
   template <class Rule>
   static Tensor record(const char* op, std::span<const Operand> inputs, Tensor y, Rule rule) {
-    if (Tape* tape = recorder_of(op, inputs)) tape->push(op, inputs, y, std::move(rule));
+    if (Tape* tape = recorder_of(op, inputs)) {
+      tape->push(op, inputs, y, std::move(rule));
+      if (tape->checks_) [[unlikely]]
+        tape->check_forward(op, inputs, {&y, 1});
+    }
     return y;
   }
 
@@ -117,7 +123,11 @@ class Tape {
   template <class Rule>
   static void record(const char* op, std::initializer_list<Operand> inputs, std::span<Tensor> outputs, Rule rule) {
     const std::span<const Operand> operands(inputs.begin(), inputs.size());
-    if (Tape* tape = recorder_of(op, operands)) tape->push(op, operands, outputs, std::move(rule));
+    if (Tape* tape = recorder_of(op, operands)) {
+      tape->push(op, operands, outputs, std::move(rule));
+      if (tape->checks_) [[unlikely]]
+        tape->check_forward(op, operands, outputs);
+    }
   }
 
   /// True if `record` with these inputs would keep a rule: what only the rule needs is computed only then.
@@ -148,6 +158,12 @@ class Tape {
     Shape shape;
   };
 
+  /// What a probe that checks ops is told of one.
+  struct Checked {
+    std::string layer;
+    std::vector<Tensor> inputs;  // detached
+  };
+
   struct Observer {
     std::function<void(const Array&)> callback;  // empty: a watch
     std::string name;
@@ -171,9 +187,13 @@ class Tape {
   void finish_node(std::uint32_t index);
   void finish_outputs(std::uint32_t index);
   void observe(std::uint32_t index, const Array& grad);
-  bool watches_steps() const { return options_.watch_steps || !step_callbacks_.empty(); }
+  bool watches_steps() const { return options_.watch_steps || !step_callbacks_.empty() || probe_; }
   void observe_step(const StepGrad& step);
   void check_parameters() const;
+  void show_to(Probe& probe);
+  void leave_probe() noexcept;
+  void check_forward(const char* op, std::span<const Operand> inputs, std::span<const Tensor> outputs);
+  void check_backward(std::uint32_t index, const Array* upstream);
   void invalidate() noexcept;
   void free_rule(Node& node) noexcept;
 
@@ -221,6 +241,7 @@ class Tape {
   Tape* outer_;  // the tape below this one on this thread
   State state_ = State::recording;
   bool failed_ = false;       // backward threw half-way
+  bool checks_ = false;       // the probe wants to see each op
   bool interrupted_ = false;  // an inner tape may have made parameters forget their nodes here
   index_t live_ = 0;
   PoolVector<Node> nodes_;
@@ -232,6 +253,8 @@ class Tape {
   std::vector<Watched> watched_;
   std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
   index_t step_grads_ = 0;
+  std::shared_ptr<Probe> probe_;
+  std::map<std::uint32_t, Checked> checked_;  // by node
 };
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -33,6 +33,7 @@ void train(int argc, char** argv) {
   const auto embedding = args.integer("embedding", 64, {1, 4096}, "width of a character's vector");
   const auto hidden = args.integer("hidden", 256, {1, 4096}, "width of the state");
   const auto layers = args.integer("layers", 1, {1, 64}, "recurrent layers");
+  const auto gain = args.number("gain", 1, {0, 100}, "size of the orthogonal recurrent weights at the start");
   const auto dropout = args.number("dropout", 0, {0, 1}, "probability of dropping a layer's output");
   args.group("Optimization");
   const auto lr = args.number("lr", 3e-3, {0, 1}, "learning rate after 100 steps of warm-up; then it falls to 0");
@@ -61,7 +62,7 @@ void train(int argc, char** argv) {
                                      .hidden = hidden,
                                      .layers = layers,
                                      .dropout = dropout,
-                                     .init = {.recurrent = init::orthogonal()}});
+                                     .init = {.recurrent = init::orthogonal(gain)}});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
   const Metadata facts = {{"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}};
@@ -91,7 +92,7 @@ void train(int argc, char** argv) {
     tape.backward(loss);
     const double norm = clip_grad_norm(store, clip);
     const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
-    opt.step(rate);
+    if (log.accepts(step, loss.item(), norm)) opt.step(rate);
     log.step(step,
              {.loss = loss.item(),
               .validation_loss = validation_loss,

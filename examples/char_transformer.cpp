@@ -72,7 +72,7 @@ void train(int argc, char** argv) {
     tape.backward(loss);
     const double norm = clip_grad_norm(store, clip);
     const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
-    opt.step(rate);
+    if (log.accepts(step, loss.item(), norm)) opt.step(rate);
     log.step(step,
              {.loss = loss.item(),
               .validation_loss = validation_loss,

@@ -2,19 +2,20 @@
 //
 //   RunLog log(args, store, {.interval = 10});
 //   for (index_t step = 0; step < args.steps(); ++step) {
-//     ... backward, norm = clip_grad_norm(store, 1.0), opt.step(rate) ...
+//     ... backward, norm = clip_grad_norm(store, 1.0) ...
+//     if (log.accepts(step, loss.item(), norm)) opt.step(rate);
 //     log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm}, opt);
 //     store.zero_grad();
 //   }
 //   log.finish();
 //
-// The directory holds run.json (what was run, and where), metrics.jsonl (a line a logged step; all that depends on the
-// clock or the machine stands under its key "wall") and grad_norms.csv (step,kind,name,t,value; for each parameter
-// grad_norm_preclip, weight_norm, update_norm and update_ratio, and total_preclip for all).
+// On the steps that are logged a probe looks on, so that the log tells of every parameter, layer, time step, gate and
+// attention head. docs/run_directory.md says what the directory holds; `xtape inspect` reads it.
 #pragma once
 
 #include <xtape/core/param_store.hpp>
 #include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/base/watch.hpp>
 #include <xtape/train/base/args.hpp>
 
 #include <functional>
@@ -31,8 +32,9 @@ struct RunLogOptions {
 class RunLog {
  public:
   /// Makes the directory args.out(), by default runs/<program>-<UTC time>, and writes run.json; with args.resume()
-  /// opens that directory, and waits for load_state. Throws FileError if the directory is not empty, in use by another
-  /// run or cannot be written, ValueError for an interval below 1.
+  /// opens that directory, and waits for load_state. Takes --detect-anomaly and --on-trouble from the arguments. Throws
+  /// FileError if the directory is not empty, in use by another run or cannot be written, ValueError for an interval
+  /// below 1.
   RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options = {});
   ~RunLog();
   RunLog(const RunLog&) = delete;
@@ -42,11 +44,17 @@ class RunLog {
   /// step with a validation loss is logged too.
   bool due(index_t step) const;
 
+  /// False if --on-trouble says that this step must make no update: skip, and loss or norm is not finite or a spike by
+  /// the steps before; stop, and one is not finite. To be asked before the optimizer's step; without it all steps are
+  /// made, but for those that the optimizer itself refuses.
+  bool accepts(index_t step, double loss, double grad_norm);
+
   /// To be called on every step, after the optimizer's and before zero_grad(): gradient norms are those from before
   /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).
   /// Without `grad_norm` the total is computed from the parameters'. If the disk refuses a line, one warning is printed
   /// and the run goes on without the files. Throws ValueError if the step does not come after the last one or the log
-  /// is finished or waits for load_state, GradientError after a failed backward pass; then nothing is written.
+  /// is finished or waits for load_state, GradientError after a failed backward pass; then nothing is written. Throws
+  /// DivergedError after writing if loss or gradient are not finite and --on-trouble is stop.
   template <class Optimizer>
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
     record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });

@@ -32,11 +32,13 @@ TransformerBlock::TransformerBlock(const Scope& scope, const TransformerBlockOpt
       linear1(scope / "linear1", o.width, hidden(o), linear_options(o, o.weight_init)),
       linear2(scope / "linear2", hidden(o), o.width, linear_options(o, residual_init(o))),
       dropout1(scope / "dropout1", o.dropout),
-      dropout2(scope / "dropout2", o.dropout) {}
+      dropout2(scope / "dropout2", o.dropout),
+      layer_(scope.name_or("block")) {}
 
 Tensor TransformerBlock::operator()(Tensor x, const AttentionMasks& masks) const {
+  const LayerScope here(layer_);
   x = x + dropout1(self_attn(norm1(x), masks));
-  return x + dropout2(linear2(gelu(linear1(norm2(x)))));
+  return here.output(x + dropout2(linear2(gelu(linear1(norm2(x))))));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

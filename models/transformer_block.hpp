@@ -33,6 +33,9 @@ class TransformerBlock {
   Linear linear2;
   Dropout dropout1;
   Dropout dropout2;
+
+ private:
+  std::string layer_;
 };
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -33,19 +33,21 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
                        : Parameter()),
       out_proj(scope / "out_proj", options.width, options.width, out_options(options)),
       scope_(scope),
+      layer_(scope.name_or("attention")),
       heads_(options.heads),
       dropout_(options.dropout),
       dropout_masks_(scope.masks()) {}
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& masks) const {
+  const LayerScope here(layer_);
   const Tensor qkv = linear(x, in_proj_weight, in_proj_bias.defined() ? in_proj_bias.tensor() : Tensor());
   const bool drops = scope_.training() && dropout_ > 0;
-  return out_proj(self_attention(qkv, heads_,
-                                 {.causal = masks.causal,
-                                  .key_padding = masks.key_padding,
-                                  .mask = masks.mask,
-                                  .dropout = drops ? dropout_ : 0,
-                                  .dropout_key = drops ? dropout_masks_.next() : MaskKey{}}));
+  return here.output(out_proj(self_attention(qkv, heads_,
+                                             {.causal = masks.causal,
+                                              .key_padding = masks.key_padding,
+                                              .mask = masks.mask,
+                                              .dropout = drops ? dropout_ : 0,
+                                              .dropout_key = drops ? dropout_masks_.next() : MaskKey{}})));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -40,6 +40,7 @@ class MultiHeadAttention {
 
  private:
   Scope scope_;
+  std::string layer_;
   index_t heads_;
   double dropout_;
   mutable MaskStream dropout_masks_;

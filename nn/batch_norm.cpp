@@ -21,7 +21,7 @@ bool finite(const Array& x) { return kernels::all_finite(x.data(), static_cast<i
 }  // namespace
 
 BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& options)
-    : scope_(scope), width_(width), options_(options) {
+    : scope_(scope), layer_(scope.name_or("batch_norm")), width_(width), options_(options) {
   const std::string name = "batch_norm " + scope.name();
   if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
   if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(options.eps));
@@ -42,11 +42,12 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
     fail_shapes<Shape>("batch_norm", "the input must be [B, C] or [B, T, C] with C = " + std::to_string(width_),
                        {x.shape()});
   const Tensor gain = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
+  const LayerScope here(layer_);
   if (!scope_.training())
-    return batch_norm_eval(x, running_mean.value(), running_var.value(), gain, shift, options_.eps);
+    return here.output(batch_norm_eval(x, running_mean.value(), running_var.value(), gain, shift, options_.eps));
   const BatchNormOutput batch = batch_norm(x, gain, shift, options_.eps);
   track(batch);
-  return batch.y;
+  return here.output(batch.y);
 }
 
 void BatchNorm::track(const BatchNormOutput& batch) const {

@@ -41,6 +41,7 @@ class BatchNorm {
   void track(const BatchNormOutput& batch) const;
 
   Scope scope_;
+  std::string layer_;
   index_t width_;
   BatchNormOptions options_;
 };

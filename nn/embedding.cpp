@@ -7,7 +7,7 @@
 namespace xtape::inline XTAPE_FLAVOUR {
 
 Embedding::Embedding(const Scope& scope, index_t count, index_t width, const EmbeddingOptions& options)
-    : padding_(options.padding) {
+    : layer_(scope.name_or("embedding")), padding_(options.padding) {
   if (count < 1 || width < 1)
     throw ValueError("embedding " + scope.name(),
                      "sizes must be at least 1, not " + std::to_string(count) + " and " + std::to_string(width));
@@ -20,6 +20,11 @@ Embedding::Embedding(const Scope& scope, index_t count, index_t width, const Emb
                              init(value, random);
                              if (padding_ != kNoPadding) std::fill_n(value.data() + padding_ * width, width, real(0));
                            });
+}
+
+Tensor Embedding::operator()(const IndexArray& ids) const {
+  const LayerScope here(layer_);
+  return here.output(embedding(weight, ids, padding_));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

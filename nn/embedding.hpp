@@ -20,11 +20,12 @@ class Embedding {
   Embedding(const Embedding&) = delete;
 
   /// Throws IndexError for an id outside 0..count-1.
-  Tensor operator()(const IndexArray& ids) const { return embedding(weight, ids, padding_); }
+  Tensor operator()(const IndexArray& ids) const;
 
   Parameter weight;
 
  private:
+  std::string layer_;
   index_t padding_;
 };
 

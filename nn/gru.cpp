@@ -6,6 +6,7 @@ GRUCell::GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCel
     : parameters(scope, "", {3, input, hidden, o.bias, o.init, {}}), reset_(o.reset) {}
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h) const {
+  const LayerScope here(parameters.layer);
   return gru_cell(x, h, parameters.weights(), reset_);
 }
 

@@ -5,7 +5,7 @@
 namespace xtape::inline XTAPE_FLAVOUR {
 
 LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& options)
-    : width_(width), eps_(options.eps) {
+    : layer_(scope.name_or("layer_norm")), width_(width), eps_(options.eps) {
   if (width < 1)
     throw ValueError("layer_norm " + scope.name(), "the width must be at least 1, not " + std::to_string(width));
   if (!(eps_ >= 0)) throw ValueError("layer_norm " + scope.name(), "eps must not be negative");
@@ -17,7 +17,9 @@ LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& 
 Tensor LayerNorm::operator()(const Tensor& x) const {
   if (x.rank() < 1 || x.extent(-1) != width_)
     fail_shapes<Shape>("layer_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
-  return layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_);
+  const LayerScope here(layer_);
+  return here.output(
+      layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -28,6 +28,7 @@ class LayerNorm {
   Parameter bias;
 
  private:
+  std::string layer_;
   index_t width_;
   double eps_;
 };

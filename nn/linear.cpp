@@ -4,7 +4,8 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions& options) {
+Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions& options)
+    : layer_(scope.name_or("linear")) {
   if (in < 1 || out < 1)
     throw ValueError("linear " + scope.name(),
                      "sizes must be at least 1, not " + std::to_string(in) + " and " + std::to_string(out));
@@ -14,7 +15,8 @@ Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions&
 }
 
 Tensor Linear::operator()(const Tensor& x) const {
-  return linear(x, weight, bias.defined() ? bias.tensor() : Tensor());
+  const LayerScope here(layer_);
+  return here.output(linear(x, weight, bias.defined() ? bias.tensor() : Tensor()));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -25,6 +25,9 @@ class Linear {
 
   Parameter weight;
   Parameter bias;  ///< empty without bias
+
+ private:
+  std::string layer_;
 };
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

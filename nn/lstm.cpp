@@ -8,6 +8,7 @@ LSTMCell::LSTMCell(const Scope& scope, index_t input, index_t hidden, const LSTM
     : parameters(scope, "", {4, input, hidden, o.bias, o.init, o.forget_bias}) {}
 
 LstmStep LSTMCell::operator()(const Tensor& x, const LstmStep& state) const {
+  const LayerScope here(parameters.layer);
   return lstm_cell(x, state.h, state.c, parameters.weights());
 }
 

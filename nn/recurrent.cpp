@@ -45,6 +45,7 @@ RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& 
   if (o.forget_bias && (!o.bias || !std::isfinite(*o.forget_bias)))
     throw ValueError("recurrent " + scope.name(),
                      o.bias ? "the forget bias must be finite" : "a forget bias is given, but no biases are wanted");
+  layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
   const Init usual = init::by_fan_in(o.hidden);
   const auto given = [&usual](const Init& init) { return init ? init : usual; };
@@ -86,15 +87,17 @@ RecurrentStack::RecurrentStack(const Scope& scope, const Options& o)
 }
 
 Tensor RecurrentStack::operator()(Tensor x, const IndexArray& lengths, const Run& run) const {
-  const std::string prefix = scope_.name().empty() ? op_ : scope_.name();
+  const std::string prefix = scope_.name_or(op_);
   std::size_t index = 0;
   for (index_t layer = 0; layer < layers_; ++layer) {
     if (layer > 0 && dropout_ > 0 && scope_.training()) x = dropout(x, dropout_, masks_.next());
     std::vector<Tensor> outputs;
     for (index_t direction = 0; direction < directions_; ++direction, ++index) {
       const bool reverse = direction == 1;
-      outputs.push_back(run(x, index, parameters_[index].weights(),
-                            {.lengths = lengths, .reverse = reverse, .name = prefix + layer_suffix(layer, reverse)}));
+      const std::string name = prefix + layer_suffix(layer, reverse);
+      const LayerScope here(name);
+      outputs.push_back(here.output(
+          run(x, index, parameters_[index].weights(), {.lengths = lengths, .reverse = reverse, .name = name})));
     }
     x = directions_ == 1 ? outputs[0] : concat(outputs, 2);
   }

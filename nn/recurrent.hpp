@@ -48,6 +48,7 @@ class RecurrentParameters {
   Parameter weight_hh;
   Parameter bias_ih;  ///< empty without bias
   Parameter bias_hh;
+  std::string layer;  ///< name of the cell's scope
 };
 
 /// Layers on top of each other, each in one direction or in both, with dropout between them.

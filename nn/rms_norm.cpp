@@ -4,7 +4,8 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& options) : width_(width), eps_(options.eps) {
+RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& options)
+    : layer_(scope.name_or("rms_norm")), width_(width), eps_(options.eps) {
   const std::string name = "rms_norm " + scope.name();
   if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
   if (!(eps_ >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(eps_));
@@ -14,7 +15,8 @@ RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& option
 Tensor RMSNorm::operator()(const Tensor& x) const {
   if (x.rank() < 1 || x.extent(-1) != width_)
     fail_shapes<Shape>("rms_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
-  return rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_);
+  const LayerScope here(layer_);
+  return here.output(rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -25,6 +25,7 @@ class RMSNorm {
   Parameter weight;
 
  private:
+  std::string layer_;
   index_t width_;
   double eps_;
 };

@@ -6,6 +6,7 @@ RNNCell::RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCel
     : parameters(scope, "", {1, input, hidden, o.bias, o.init, {}}), form_{o.nonlinearity, o.place} {}
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h) const {
+  const LayerScope here(parameters.layer);
   return rnn_cell(x, h, parameters.weights(), form_);
 }
 

@@ -1,5 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/probe.hpp>
 #include <xtape/optim/clip.hpp>
 
 #include <algorithm>
@@ -17,6 +19,7 @@ struct Norms {
 
 Norms norms_of(const char* call, const std::vector<Parameter>& parameters, double limit) {
   if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + std::to_string(limit));
+  if (Probe* probe = Probe::attached()) probe->before_clipping(parameters);
   Norms out;
   for (const Parameter& parameter : parameters) {
     if (!parameter.has_grad()) continue;
@@ -28,12 +31,13 @@ Norms norms_of(const char* call, const std::vector<Parameter>& parameters, doubl
   return out;
 }
 
-/// `change(gradient, size)` for every gradient if `wanted`; notes the norms from before in any case.
+/// `change(gradient, size)`, which returns norm after / norm before, for every gradient if `wanted`; notes the norms
+/// from before in any case.
 template <class Change>
 double change_and_note(Norms norms, bool wanted, const Change& change) {
   for (auto& [parameter, norm] : norms.each) {
-    if (wanted) change(parameter.edit_grad(), parameter.size());
-    parameter.note_grad_norm(norm);
+    const double factor = wanted ? change(parameter, norm) : 1;
+    parameter.note_grad_norm(norm, factor);
   }
   return norms.joint;
 }
@@ -44,18 +48,21 @@ double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm)
   Norms norms = norms_of("clip_grad_norm", parameters, max_norm);
   const double joint = norms.joint;
   const bool exceeds = joint > max_norm && !std::isinf(joint);
-  return change_and_note(std::move(norms), exceeds,
-                         [scale = static_cast<real>(exceeds ? max_norm / joint : 1)](real* grad, index_t n) {
-                           kernels::scaled(grad, scale, grad, false, n);
-                         });
+  return change_and_note(std::move(norms), exceeds, [scale = max_norm / joint](Parameter& parameter, double) {
+    real* grad = parameter.edit_grad();
+    kernels::scaled(grad, static_cast<real>(scale), grad, false, parameter.size());
+    return scale;
+  });
 }
 
 double clip_grad_value(const std::vector<Parameter>& parameters, double max_value) {
   Norms norms = norms_of("clip_grad_value", parameters, max_value);
   const bool finite = std::isfinite(norms.joint);
   const real high = static_cast<real>(max_value);
-  return change_and_note(std::move(norms), finite, [high](real* grad, index_t n) {
-    for (index_t i = 0; i < n; ++i) grad[i] = std::clamp(grad[i], -high, high);
+  return change_and_note(std::move(norms), finite, [high](Parameter& parameter, double norm) {
+    real* grad = parameter.edit_grad();
+    for (index_t i = 0; i < parameter.size(); ++i) grad[i] = std::clamp(grad[i], -high, high);
+    return norm > 0 ? kernels::norm(grad, parameter.size()) / norm : 1;
   });
 }
 

@@ -7,9 +7,19 @@ namespace xtape::inline XTAPE_FLAVOUR {
 
 // Values and slopes stand side by side in core/kernels/levels/unary_level.cpp.
 
-Tensor tanh(const Tensor& x) { return unary_op("tanh", kernels::Unary::tanh, x, false); }
-Tensor sigmoid(const Tensor& x) { return unary_op("sigmoid", kernels::Unary::sigmoid, x, false); }
-Tensor relu(const Tensor& x) { return unary_op("relu", kernels::Unary::relu, x, true); }
+namespace {
+
+/// y, shown to the probe.
+Tensor shown(const char* op, const Tensor& x, Tensor y) {
+  if (Probe* probe = Probe::active()) probe->activation(op, x, y);
+  return y;
+}
+
+}  // namespace
+
+Tensor tanh(const Tensor& x) { return shown("tanh", x, unary_op("tanh", kernels::Unary::tanh, x, false)); }
+Tensor sigmoid(const Tensor& x) { return shown("sigmoid", x, unary_op("sigmoid", kernels::Unary::sigmoid, x, false)); }
+Tensor relu(const Tensor& x) { return shown("relu", x, unary_op("relu", kernels::Unary::relu, x, true)); }
 
 Tensor silu(const Tensor& x) { return unary_op("silu", kernels::Unary::silu, x, true); }
 Tensor softsign(const Tensor& x) { return unary_op("softsign", kernels::Unary::softsign, x, true); }

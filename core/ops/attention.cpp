@@ -2,6 +2,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/attention_summary.hpp>
 #include <xtape/core/ops/elementwise.hpp>
 #include <xtape/core/random.hpp>
 
@@ -134,6 +135,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   Array log_sums = log_sums_for(sizes);
   kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
                      log_sums.data());
+  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_heads(plan, q, k, v), log_sums.data()));
   const Tensor y(std::move(out));
   return Tape::record(
       op, {q, k, v}, y,
@@ -174,6 +176,7 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   Array log_sums = log_sums_for(sizes);
   kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width),
                      log_sums.data());
+  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), log_sums.data()));
   const Tensor y(std::move(out));
   return Tape::record(op, {qkv}, y,
                       [plan = std::move(plan), width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](

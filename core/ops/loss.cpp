@@ -46,6 +46,7 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   Array losses(targets.shape());
   LogSums log_sums(targets.size());
   kernels::cross_entropy(logits.data(), classes.data(), smoothing, losses.data(), log_sums.data(), rows, width);
+  if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = softmax(x) - q, q the smoothed target
   return Tape::record("cross_entropy", {logits}, reduction.result(std::move(losses)),
                       [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
@@ -71,6 +72,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   LogSums log_sums(losses.size());
   kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, losses.data(), log_sums.data(), totals.data(),
                               rows, width);
+  if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = sum(q) softmax(x) - q, q the smoothed target; dt = (1 - smoothing) (-log softmax(x))
   return Tape::record(
       "cross_entropy_soft", {logits, targets}, reduction.result(std::move(losses)),

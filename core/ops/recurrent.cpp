@@ -1,6 +1,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/elementwise.hpp>
-#include <xtape/core/ops/recurrent_pass.hpp>
+#include <xtape/core/ops/recurrent_lags.hpp>
 #include <xtape/core/ops/shape.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR {
@@ -20,19 +20,30 @@ constexpr GateLayout kGruResetBefore = {3, 4, false, kThirdLast, kThirdLast};
 
 using Outputs = std::array<Tensor, 3>;
 
-/// Puts a finished pass on the tape with its rule.
-template <class Rule>
+/// Puts a finished pass on the tape. `kernel(arrays, gradients)` is its backward; `second(arrays)` is what
+/// RecurrentBackward::finish wants to know.
+template <class Kernel, class Second>
 Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
-               RecurrentPass pass, Rule rule) {
+               RecurrentPass pass, Kernel kernel, Second second) {
   Outputs out = pass.outputs();
   const std::size_t count = pass.output_count();
   Tape::record(op, {x, h0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, c0}, std::span(out).first(count),
-               [pass = std::move(pass), rule](Grads& g) mutable {
+               [pass = std::move(pass), kernel, second](Grads& g) mutable {
+                 const kernels::RecurrentArrays arrays = pass.arrays();
+                 if (Probe* probe = g.probe(); probe && pass.is_sequence()) {
+                   LastStepBackward last(pass, g);
+                   kernel(arrays, last.arrays());
+                   last.report(*probe);
+                 }
                  RecurrentBackward backward(pass, g);
-                 rule(pass.arrays(), backward);
+                 kernel(arrays, backward.arrays());
+                 backward.finish(second(arrays));
                });
   return out;
 }
+
+/// For the ops whose weights were all multiplied with the states.
+kernels::Factor the_states(const kernels::RecurrentArrays&) { return {nullptr, 0}; }
 
 /// `outside` starts from f(h0), and that is what its products see.
 void apply(Nonlinearity f, real* x, index_t n) {
@@ -53,21 +64,28 @@ Outputs run_rnn(const char* op, const Tensor& x, const Tensor& h0, const Recurre
   const kernels::RecurrentArrays arrays = pass.arrays();
   if (!inside) apply(form.nonlinearity, arrays.h.before, pass.first_rows() * arrays.hidden);
   kernels::rnn(arrays, form.nonlinearity, inside);
-  return record(op, x, h0, {}, w, std::move(pass),
-                [f = form.nonlinearity, inside](const kernels::RecurrentArrays& a, RecurrentBackward& backward) {
-                  kernels::rnn_backward(a, f, inside, backward.arrays());
-                  backward.finish();
-                });
+  if (Probe* probe = Probe::active(); probe && form.nonlinearity != Nonlinearity::relu)
+    pass.show_states(*probe, form.nonlinearity == Nonlinearity::sigmoid);
+  return record(
+      op, x, h0, {}, w, std::move(pass),
+      [f = form.nonlinearity, inside](const kernels::RecurrentArrays& a, const kernels::RecurrentGrads& g) {
+        kernels::rnn_backward(a, f, inside, g);
+      },
+      the_states);
 }
 
 Outputs run_lstm(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
                  const SequenceOptions* options) {
   RecurrentPass pass(op, kLstm, x, h0, c0, w, options);
   kernels::lstm(pass.arrays());
-  return record(op, x, h0, c0, w, std::move(pass), [](const kernels::RecurrentArrays& a, RecurrentBackward& backward) {
-    kernels::lstm_backward(a, backward.arrays());
-    backward.finish();
-  });
+  if (Probe* probe = Probe::active()) {
+    pass.show_gate(*probe, "input", true, 0);
+    pass.show_gate(*probe, "forget", true, 1);
+    pass.show_gate(*probe, "cell", false, 2);
+    pass.show_gate(*probe, "output", true, 3);
+    pass.show_states(*probe, false);
+  }
+  return record(op, x, h0, c0, w, std::move(pass), kernels::lstm_backward, the_states);
 }
 
 Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const RecurrentWeights& w, GruReset reset,
@@ -75,13 +93,21 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
   const bool after = reset == GruReset::after;
   RecurrentPass pass(op, after ? kGruResetAfter : kGruResetBefore, x, h0, {}, w, options);
   kernels::gru(pass.arrays(), after);
-  return record(op, x, h0, {}, w, std::move(pass),
-                [after](const kernels::RecurrentArrays& a, RecurrentBackward& backward) {
-                  kernels::gru_backward(a, after, backward.arrays());
-                  // Before: the candidate's weights were multiplied with r h, the gates' third column.
-                  if (after) backward.finish();
-                  else backward.finish({a.gates + 2 * a.hidden, 4 * a.hidden});
-                });
+  if (Probe* probe = Probe::active()) {
+    pass.show_gate(*probe, "reset", true, 0);
+    pass.show_gate(*probe, "update", true, 1);
+    pass.show_gate(*probe, "candidate", false, 3);
+    pass.show_states(*probe, false);
+  }
+  return record(
+      op, x, h0, {}, w, std::move(pass),
+      [after](const kernels::RecurrentArrays& a, const kernels::RecurrentGrads& g) {
+        kernels::gru_backward(a, after, g);
+      },
+      // Before: the candidate's weights were multiplied with r h, the gates' third column.
+      [after](const kernels::RecurrentArrays& a) {
+        return after ? the_states(a) : kernels::Factor{a.gates + 2 * a.hidden, 4 * a.hidden};
+      });
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Ten
   if (w.bias_hh.defined()) check_shape(op, "bias_hh", w.bias_hh, {layout.gates * hidden_});
   if (h0.defined()) check_shape(op, "the hidden state", h0, {batch, hidden_});
   if (c0.defined()) check_shape(op, "the cell state", c0, {batch, hidden_});
-  const Shape y_shape = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
-  element_count(y_shape, op);
+  y_shape_ = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
+  element_count(y_shape_, op);
   x_ = order_.pack(x);
   bias_ = zeros(shape_of({layout.columns * hidden_}));
   add_bias(w.bias_ih, layout.input);
@@ -68,7 +68,11 @@ RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Ten
   project_inputs();
   start(h0, h_before_, h_last_);
   if (layout.cells) start(c0, c_before_, c_last_);
-  y_ = Array(y_shape);
+  if (Probe* probe = Probe::active(); probe && !sequence_) {
+    name_ = layer();
+    time_ = probe->cell_step(name_);
+  }
+  y_ = Array(y_shape_);
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
 }
 
@@ -116,6 +120,25 @@ kernels::RecurrentArrays RecurrentPass::arrays() {
   return out;
 }
 
+std::string_view RecurrentPass::layer() const {
+  return sequence_ || LayerScope::current().empty() ? std::string_view(name_) : LayerScope::current();
+}
+
+void RecurrentPass::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
+  probe.gate(
+      {layer(), gate, sigmoid, gates_.data() + column * hidden_, order_.rows(), hidden_, layout_->columns * hidden_});
+}
+
+void RecurrentPass::show_states(Probe& probe, bool sigmoid) const {
+  probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
+}
+
+Array RecurrentPass::ranked(const Array* upstream) const {
+  Array out = zeros(shape_of({order_.batch(), hidden_}));
+  if (upstream) order_.rank(upstream->data(), hidden_, out.data());
+  return out;
+}
+
 Array RecurrentPass::in_batch_order(const Array& last) const {
   Array out(last.shape());
   order_.unrank(last.data(), hidden_, out.data(), false);
@@ -138,15 +161,10 @@ RecurrentBackward::RecurrentBackward(const RecurrentPass& pass, Grads& grads)
     dy_zeros_ = zeros(shape_of({batch, pass.order_.time(), pass.hidden_}));
     dy_ = &dy_zeros_;
   }
-  const auto last = [&](const Array* upstream) {
-    Array out = zeros(shape_of({batch, pass.hidden_}));
-    if (upstream) pass.order_.rank(upstream->data(), pass.hidden_, out.data());
-    return out;
-  };
-  dh_ = last(pass.sequence_ ? grads.upstream(1) : nullptr);
-  if (pass.layout_->cells) dc_ = last(grads.upstream(pass.sequence_ ? 2 : 1));
+  dh_ = pass.ranked(pass.sequence_ ? grads.upstream(1) : nullptr);
+  if (pass.layout_->cells) dc_ = pass.ranked(grads.upstream(pass.sequence_ ? 2 : 1));
   dgates_ = Array(pass.gates_.shape());
-  if (pass.sequence_ && grads.watches_steps()) {
+  if (pass.sequence_ ? grads.watches_steps() : pass.time_ >= 0 && grads.probe()) {
     dh_steps_ = Array(shape_of({rows, pass.hidden_}));
     if (pass.layout_->cells) dc_steps_ = Array(dh_steps_.shape());
   }
@@ -194,7 +212,7 @@ void RecurrentBackward::report_steps() {
 void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t time) {
   Array grad(dh_.shape());
   std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
-  grads_.step({pass_.name_, kind, time, grad});
+  grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
 Factor RecurrentBackward::gates(const GateBlock& block, bool transposed) const {

@@ -39,13 +39,22 @@ class RecurrentPass {
   /// Rows of step 0 in `arrays().h.before`.
   index_t first_rows() const { return order_.rows() > 0 ? order_.steps().offset[1] : 0; }
 
+  /// Once the kernel has run and before outputs(): shows the probe one gate, or the states.
+  void show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const;
+  void show_states(Probe& probe, bool sigmoid) const;
+
   /// Once the kernel has run: the outputs in the tape's order, and how many there are.
   std::array<Tensor, 3> outputs();
+  bool is_sequence() const { return sequence_; }
   std::size_t output_count() const { return (sequence_ ? 2 : 1) + (layout_->cells ? 1 : 0); }
 
  private:
   friend class RecurrentBackward;
+  friend class LastStepBackward;
 
+  std::string_view layer() const;
+  /// An upstream gradient of a last state in the order of the ranks, [B, H]; zeros for none.
+  Array ranked(const Array* upstream) const;
   void project_inputs();
   void add_bias(const Tensor& bias, std::span<const GateBlock> blocks);
   void start(const Tensor& state, Array& before, Array& last) const;
@@ -55,8 +64,10 @@ class RecurrentPass {
   bool sequence_;
   bool reverse_;
   std::string name_;
+  index_t time_ = -1;  // of a cell, if a probe wants to know
   index_t hidden_, inputs_;
   PackedSequence order_;
+  Shape y_shape_;
   Tensor x_;  // packed, [N, I]
   Tensor weight_ih_, weight_hh_;
   Array bias_, gates_, h_before_, h_last_, c_before_, c_last_, y_;

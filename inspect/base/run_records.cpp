@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/machine.hpp>
-#include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/base/step_json.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -10,14 +11,9 @@
 
 namespace xtape {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(number_text(value)); }
-
-/// Text from outside may be any bytes; those that are not UTF-8 become U+FFFD.
-std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+using Json = nlohmann::ordered_json;
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == text.npos) return text;
@@ -39,20 +35,22 @@ std::string run_json(const RunInfo& info) {
   Json options = Json::object();
   for (const auto& [name, value] : info.options)
     std::visit([&, &key = name](const auto& v) { options[key] = v; }, value);
-  const Json json = {{"format_version", kRunFormat},
-                     {"program", info.program},
-                     {"started", utc_time("%Y-%m-%dT%H:%M:%SZ")},
-                     {"options", options},
-                     {"seed", info.seed},
-                     {"parameters", info.parameters},
-                     {"version", version()},
-                     {"flavour", info.flavour},
-                     {"compiler", compiler()},
-                     {"cpu", cpu_name()},
-                     {"isa", info.isa},
-                     {"blas", info.blas},
-                     {"threads", info.threads}};
-  return dump(json, 2) + "\n";
+  Json json = {{"format_version", kRunFormat},
+               {"program", info.program},
+               {"started", utc_time("%Y-%m-%dT%H:%M:%SZ")},
+               {"options", options},
+               {"seed", info.seed},
+               {"parameters", info.parameters},
+               {"version", version()},
+               {"flavour", info.flavour},
+               {"compiler", compiler()},
+               {"cpu", cpu_name()},
+               {"isa", info.isa},
+               {"blas", info.blas},
+               {"threads", info.threads}};
+  for (const ParameterInfo& p : info.layout)
+    json["layout"].push_back({{"name", p.name}, {"shape", p.shape}, {"trainable", p.trainable}});
+  return json_text(json, 2) + "\n";
 }
 
 std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps) {
@@ -66,7 +64,7 @@ std::string resumed_run_json(const std::string& before, const RunInfo& info, ind
                              {"isa", info.isa},
                              {"blas", info.blas},
                              {"threads", info.threads}});
-  return dump(json, 2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::optional<index_t> step_of_json_line(std::string_view line) {
@@ -81,18 +79,31 @@ std::optional<index_t> step_of_csv_row(std::string_view row) {
   return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
-std::string metrics_line(index_t step, const StepMetrics& metrics, const Wall& wall) {
-  Json json = {{"format_version", kRunFormat}, {"step", step}, {"loss", json_number(metrics.loss)}};
-  if (metrics.validation_loss) json["validation_loss"] = json_number(*metrics.validation_loss);
-  json["lr"] = json_number(metrics.lr);
-  if (metrics.grad_norm) json["grad_norm_preclip"] = json_number(*metrics.grad_norm);
-  json["wall"] = {{"seconds", wall.seconds}, {"memory_bytes", wall.memory_bytes}};
-  if (wall.tokens_per_second) json["wall"]["tokens_per_second"] = *wall.tokens_per_second;
-  return dump(json, -1) + "\n";
+std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value, index_t time) {
+  return std::to_string(step) + "," + kind + "," + csv_field(name) + "," + (time < 0 ? "" : std::to_string(time)) +
+         "," + number_text(value) + "\n";
 }
 
-std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value) {
-  return std::to_string(step) + "," + kind + "," + csv_field(name) + ",," + number_text(value) + "\n";
+std::string grad_norms_rows(const StepRecord& r) {
+  std::string rows;
+  for (const ParameterNumbers& p : r.parameters)
+    rows += grad_norms_row(r.step, "grad_norm_preclip", p.name, p.grad_norm) +
+            grad_norms_row(r.step, "weight_norm", p.name, p.weight_norm) +
+            grad_norms_row(r.step, "update_norm", p.name, p.update_norm) +
+            grad_norms_row(r.step, "update_ratio", p.name, p.update_ratio);
+  for (const LayerNumbers& layer : r.layers)
+    if (layer.output_grad_norm) rows += grad_norms_row(r.step, "output_grad_norm", layer.name, *layer.output_grad_norm);
+  for (const TimeNumbers& times : r.times) {
+    const auto by_time = [&](const char* kind, const std::vector<double>& norms) {
+      for (std::size_t t = 0; t < norms.size(); ++t)
+        rows += grad_norms_row(r.step, kind, times.name, norms[t], static_cast<index_t>(t));
+    };
+    by_time("hidden_grad_norm", times.hidden);
+    by_time("cell_grad_norm", times.cell);
+    by_time("lag_hidden_grad_norm", times.lag_hidden);
+    by_time("lag_cell_grad_norm", times.lag_cell);
+  }
+  return rows + grad_norms_row(r.step, "total_preclip", "all", r.grad_norm);
 }
 
 }  // namespace xtape

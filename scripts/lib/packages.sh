@@ -6,6 +6,7 @@ build_packages=(
   cmake ninja-build g++
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
   librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev
+  python3
 )
 # The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)

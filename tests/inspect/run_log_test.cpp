@@ -115,8 +115,15 @@ TEST_CASE("run.json tells what was run and where") {
   CHECK(info["isa"] == kernels::level().name);
   CHECK(info["blas"] == kernels::gemm_backend());
   for (const char* key : {"version", "compiler", "cpu", "started"}) CHECK(info[key].get<std::string>() != "");
-  const json options = {{"steps", 9},     {"seed", 5}, {"threads", threads()},          {"out", log.directory()},
-                        {"quick", false}, {"lr", 0.5}, {"text", "quo\"te \xef\xbf\xbd"}};
+  const json options = {{"steps", 9},
+                        {"seed", 5},
+                        {"threads", threads()},
+                        {"out", log.directory()},
+                        {"quick", false},
+                        {"on-trouble", "warn"},
+                        {"detect-anomaly", false},
+                        {"lr", 0.5},
+                        {"text", "quo\"te \xef\xbf\xbd"}};
   CHECK(info["options"] == options);
 }
 

@@ -95,7 +95,10 @@ Args::Args(std::string program, std::string about, const ArgsDefaults& defaults)
                     "seed of all random numbers; the same seed gives the same run")),
       threads_(integer("threads", xtape::threads(), {1, 1024}, "threads; the results do not depend on it")),
       out_(text("out", "", "directory for the run, new or empty; by default runs/" + program_ + "-<UTC time>")),
-      quick_(flag("quick", "a run of only " + shortest(quick_steps_) + " steps, to see that all works")) {
+      quick_(flag("quick", "a run of only " + shortest(quick_steps_) + " steps, to see that all works")),
+      on_trouble_(choice("on-trouble", {"warn", "skip", "stop"}, "warn",
+                         "what to do about a step that is not finite, or a spike")),
+      detect_anomaly_(flag("detect-anomaly", "find the first op that makes a number that is not finite; slow")) {
   group("Options");
 }
 

@@ -59,7 +59,8 @@ struct ArgsDefaults {
   index_t seed = 0;
 };
 
-/// Every program has --seed, --steps, --threads, --out, --quick and --help besides the options it declares.
+/// Every program has --seed, --steps, --threads, --out, --quick, --on-trouble, --detect-anomaly and --help besides the
+/// options it declares.
 class Args {
  public:
   /// `program` is the name shown in messages and given to run directories; `about` is a sentence for --help.
@@ -96,6 +97,10 @@ class Args {
   /// The value of --steps; without it a --quick run has its own number.
   index_t steps() const { return steps_; }
   bool quick() const { return quick_; }
+  /// The value of --detect-anomaly: look for the first op that makes a number that is not finite.
+  bool detect_anomaly() const { return detect_anomaly_; }
+  /// The value of --on-trouble: "warn", "skip" or "stop".
+  const std::string& on_trouble() const { return on_trouble_; }
   /// The value of --out, empty if not given.
   const std::string& out() const { return out_; }
 
@@ -139,6 +144,8 @@ class Args {
   std::optional<Option<std::string>> resume_;
   std::optional<Option<index_t>> stop_after_;
   std::vector<std::string> may_change_;
+  Option<std::string> on_trouble_;
+  Option<bool> detect_anomaly_;
 };
 
 template <class T>

@@ -31,6 +31,8 @@ int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
     return report(error.what(), 2);
   } catch (const FileError& error) {
     return report(error.what(), 2);
+  } catch (const DivergedError& error) {
+    return report(error.what(), 3);
   } catch (const std::bad_alloc&) {
     return report("out of memory", 1);
   } catch (const std::exception& error) {

@@ -1,0 +1,36 @@
+// What all writers and readers of JSON in a run directory share. Templates over the JSON type, so that this header
+// stays light; Json is nlohmann::ordered_json.
+#pragma once
+
+#include <xtape/inspect/base/run_records.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace xtape {
+
+/// The number, or one of the strings "NaN", "Inf", "-Inf".
+template <class Json>
+Json json_number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(number_text(value));
+}
+
+/// Text from outside may be any bytes; those that are not UTF-8 become U+FFFD.
+template <class Json>
+std::string json_text(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A number as json_number makes it; throws the library's exceptions for anything else.
+template <class Json>
+double number_of(const Json& json) {
+  if (json.is_number()) return json.template get<double>();
+  const std::string text = json.template get<std::string>();
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Inf") return std::numeric_limits<double>::infinity();
+  if (text == "-Inf") return -std::numeric_limits<double>::infinity();
+  throw Json::type_error::create(302, "not a number: " + text, &json);
+}
+
+}  // namespace xtape

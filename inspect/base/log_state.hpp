@@ -1,0 +1,23 @@
+// What a run log must remember of the steps before, so that a resumed run logs what an undisturbed one would.
+#pragma once
+
+#include <xtape/inspect/base/step_record.hpp>
+#include <xtape/inspect/base/watch.hpp>
+
+#include <string>
+
+namespace xtape {
+
+struct LogState {
+  bool any_logged = false;
+  IntervalNumbers since_logged = {};
+  Watch::History watched = {};
+};
+
+/// The state as text (JSON).
+std::string log_state_text(const LogState& state);
+
+/// The state of such a text. Throws ValueError for any other.
+LogState log_state(const std::string& text);
+
+}  // namespace xtape

@@ -1,0 +1,53 @@
+#include <xtape/inspect/command/inspect_command.hpp>
+#include <xtape/inspect/reading/page.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+namespace xtape {
+
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(250);  // between two looks at a live run
+
+PageOptions page_options() {
+  PageOptions options;
+  options.colours = isatty(STDOUT_FILENO);
+  winsize size{};
+  if (options.colours && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
+  return options;
+}
+
+void print(const InspectOptions& options, const RunData& run, const std::vector<Verdict>& verdicts) {
+  std::cout << (options.json ? run_page_json(run, verdicts) : run_page(run, verdicts, page_options())) << std::flush;
+}
+
+/// Prints the page whenever something is new: over the last one on a terminal, else below it.
+void follow(const InspectOptions& options, RunReader& reader) {
+  const char* clear = isatty(STDOUT_FILENO) && !options.json ? "\033[H\033[2J" : "";
+  std::cout << clear;
+  print(options, reader.run(), judge(reader.run()));
+  while (!reader.run().finished() && std::cout) {
+    std::this_thread::sleep_for(kPause);
+    if (!reader.update()) continue;
+    std::cout << (*clear || options.json ? clear : "\n");
+    print(options, reader.run(), judge(reader.run()));
+  }
+}
+
+}  // namespace
+
+int inspect_run(const InspectOptions& options) {
+  RunReader reader(options.directory);
+  if (options.follow) follow(options, reader);
+  const std::vector<Verdict> verdicts = judge(reader.run());
+  if (!options.follow) print(options, reader.run(), verdicts);
+  for (const std::string& warning : reader.run().warnings) std::cerr << "warning: " << warning << "\n";
+  return diverged(verdicts) ? 3 : 0;
+}
+
+}  // namespace xtape

@@ -1,0 +1,54 @@
+// The command xtape: looks at what runs left behind.
+#include <xtape/core/error.hpp>
+#include <xtape/inspect/command/inspect_command.hpp>
+#include <xtape/train/base/args.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace xtape {
+
+namespace {
+
+/// One readable line on stderr.
+int report(std::string message, int code) {
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  std::cerr << "error: " << message << "\n";
+  return code;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app("Looks at what runs left behind.", "xtape");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0; 2 for a bad path or option; 3 if the run diverged.");
+  InspectOptions inspect;
+  CLI::App* command =
+      app.add_subcommand("inspect", "Tells how gradients flowed in a run, and what went wrong and when");
+  command->add_option("run", inspect.directory, "directory of the run")->required();
+  command->add_flag("--json", inspect.json, "print JSON for programs");
+  command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help
+    return app.exit(done);
+  } catch (const CLI::Error& error) {
+    return report(std::string(error.what()) + "; see xtape --help", 2);
+  }
+  return inspect_run(inspect);
+}
+
+}  // namespace
+
+}  // namespace xtape
+
+int main(int argc, char** argv) {
+  try {
+    return xtape::run_command(argc, argv);
+  } catch (const xtape::Error& error) {
+    return xtape::report(error.what(), 2);
+  } catch (const std::exception& error) {
+    return xtape::report(error.what(), 1);
+  }
+}

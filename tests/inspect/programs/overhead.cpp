@@ -1,0 +1,121 @@
+// What full logging costs: CPU time of a training step with a run log at interval 10 over that of a bare step. One
+// process, all sides in turns, medians over the rounds; a second bare side shows the noise. Exits with 1 if logging
+// costs more than 5 %.
+#include <xtape/xtape.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+using namespace xtape;
+
+namespace {
+
+constexpr index_t kInterval = 10;
+constexpr double kLimit = 0.05;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+IndexArray some_ids(std::uint64_t seed, std::size_t batch, std::size_t time, index_t vocab) {
+  IndexArray ids(Shape{batch, time});
+  Random random(seed, "ids");
+  for (index_t& id : ids) id = static_cast<index_t>(random.uniform() * static_cast<double>(vocab));
+  return ids;
+}
+
+/// One training, bare or with a log of the given interval (0: none).
+template <class Model, class Config>
+class Side {
+ public:
+  Side(const Config& config, index_t interval, const std::string& out) : model_(store_.root(), config) {
+    if (interval == 0) return;
+    const char* argv[] = {"overhead", "--out", out.c_str(), "--steps", "1000000"};
+    args_.parse(5, argv);
+    set_threads(threads_);
+    log_ = std::make_unique<RunLog>(args_, store_, RunLogOptions{.interval = interval, .console = false});
+  }
+
+  /// CPU seconds of kInterval steps.
+  double run(std::size_t batch, const std::function<Tensor(const Model&, const IndexArray&)>& logits) {
+    const double begin = cpu_seconds();
+    for (index_t i = 0; i < kInterval; ++i, ++step_) {
+      const IndexArray ids = some_ids(static_cast<std::uint64_t>(step_), batch, 64, 65);
+      double loss_value = 0;
+      {
+        Tape tape;
+        const Tensor loss = cross_entropy(logits(model_, ids), ids);
+        tape.backward(loss);
+        loss_value = static_cast<double>(loss.item());
+      }
+      const double norm = clip_grad_norm(store_, 1.0);
+      opt_.step(1e-3);
+      if (log_) log_->step(step_, {.loss = loss_value, .lr = 1e-3, .grad_norm = norm}, opt_);
+      store_.zero_grad();
+    }
+    return cpu_seconds() - begin;
+  }
+
+ private:
+  int threads_ = threads();
+  ParamStore store_;
+  Model model_;
+  AdamW opt_{decay_groups(store_, 0.1)};
+  Args args_{"overhead", "One side."};
+  std::unique_ptr<RunLog> log_;
+  index_t step_ = 0;
+};
+
+double median_of(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+template <class Model, class Config>
+bool measure(const char* name, const Config& config, std::size_t batch, int rounds, const std::string& out,
+             const std::function<Tensor(const Model&, const IndexArray&)>& logits) {
+  using Run = Side<Model, Config>;
+  Run bare(config, 0, ""), again(config, 0, ""), full(config, kInterval, out + "/full"),
+      rare(config, 1'000'000, out + "/rare");
+  std::vector<Run*> sides = {&bare, &full, &again, &rare};
+  std::vector<std::vector<double>> seconds(sides.size());
+  for (int round = -1; round < rounds; ++round)  // the first warms up
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      const double took = sides[i]->run(batch, logits);
+      if (round >= 0) seconds[i].push_back(took);
+    }
+  const auto over_bare = [&](std::size_t side) {
+    std::vector<double> ratios;  // within a round, so that a slow moment of the machine touches both
+    for (std::size_t r = 0; r < seconds[0].size(); ++r) ratios.push_back(seconds[side][r] / seconds[0][r]);
+    return median_of(ratios) - 1;
+  };
+  std::printf(
+      "%-8s %2d threads: bare step %.2f ms; full logging every %d steps %+.2f %%; log that measures nothing %+.2f %%; "
+      "bare against bare %+.2f %%\n",
+      name, threads(), 100 * median_of(seconds[0]), static_cast<int>(kInterval), 100 * over_bare(1), 100 * over_bare(3),
+      100 * over_bare(2));
+  return over_bare(1) < kLimit;
+}
+
+}  // namespace
+
+int main() {
+  const std::filesystem::path out =
+      std::filesystem::temp_directory_path() /
+      ("xtape-overhead-" + std::to_string(std::clock()) + std::to_string(std::time(nullptr)));
+  set_threads(1);
+  const bool gpt = measure<TransformerLM, TransformerConfig>(
+      "gpt_s", {.vocab = 65, .context = 64, .width = 128, .heads = 4, .layers = 4}, 16, 20, out.string() + "-gpt",
+      [](const TransformerLM& model, const IndexArray& ids) { return model(ids); });
+  const bool lstm = measure<CharRNN, CharRNNConfig>(
+      "lstm_s", {.vocab = 65, .embedding = 64, .hidden = 128}, 32, 60, out.string() + "-lstm",
+      [](const CharRNN& model, const IndexArray& ids) { return model(ids).logits; });
+  for (const char* model : {"-gpt", "-lstm"}) std::filesystem::remove_all(out.string() + model);
+  return gpt && lstm ? 0 : 1;
+}

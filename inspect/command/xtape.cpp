@@ -1,7 +1,7 @@
-// The command xtape: looks at what runs left behind.
+// The command xtape: looks at what runs left behind, and lists files of weights.
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
-#include <xtape/train/base/args.hpp>
+#include <xtape/train/base/weights_command.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -29,12 +29,19 @@ int run_command(int argc, char** argv) {
   command->add_option("run", inspect.directory, "directory of the run")->required();
   command->add_flag("--json", inspect.json, "print JSON for programs");
   command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
+  std::string file;
+  CLI::App* weights = app.add_subcommand("weights", "Lists the tensors of a safetensors file");
+  weights->add_option("file", file, "the file")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help
     return app.exit(done);
   } catch (const CLI::Error& error) {
     return report(std::string(error.what()) + "; see xtape --help", 2);
+  }
+  if (*weights) {
+    std::cout << weights_listing(file);
+    return 0;
   }
   return inspect_run(inspect);
 }

@@ -181,3 +181,33 @@ TEST_CASE("a text file that cannot serve is refused with its name") {
   CHECK(load_text(directory.path() + "/latin1.txt", {.context = 4, .symbols = Symbols::bytes}).vocab() == 256);
   check_throws<ValueError>([&] { load_text(directory.path() + "/empty.txt", {.context = 0}); }, "context");
 }
+
+TEST_CASE("a text is read whole, every symbol but the first once as a target") {
+  for (const index_t size : {2, 5, 17, 24, 25, 26, 40})
+    for (const index_t context : {1, 4, 100})
+      for (const index_t batch : {1, 3}) {
+        INFO(size, " symbols in windows of ", context, ", ", batch, " in a batch");
+        IndexArray ids(Shape{static_cast<std::size_t>(size)});
+        for (index_t i = 0; i < size; ++i) ids(i) = 100 + i;
+        index_t next = 101;
+        for (const Batch& part : reading_batches(ids, context, batch)) {
+          CHECK(static_cast<index_t>(part.inputs.shape()[0]) <= batch);
+          CHECK(static_cast<index_t>(part.inputs.shape()[1]) <= context);
+          for (std::size_t i = 0; i < part.targets.size(); ++i) {
+            CHECK(part.inputs.data()[i] == next - 1);
+            CHECK(part.targets.data()[i] == next++);
+          }
+        }
+        CHECK(next == 100 + size);
+      }
+  check_throws<ValueError>([] { reading_batches(indices({1}, {3}), 4); }, "fewer than two symbols");
+  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 0); }, "context must be at least 1");
+  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 1, 0); }, "batch must be at least 1");
+}
+
+TEST_CASE("texts are told apart by their fingerprints") {
+  const std::string text(100, 'x');
+  CHECK(TextData(text, {.context = 4}).fingerprint() == TextData(text, {.context = 8}).fingerprint());
+  CHECK(TextData(text, {.context = 4}).fingerprint() != TextData(text + "x", {.context = 4}).fingerprint());
+  CHECK(TextData(text, {.context = 4}).fingerprint() != TextData("y" + text.substr(1), {.context = 4}).fingerprint());
+}

@@ -1,3 +1,4 @@
+#include "data/temporary_files.hpp"
 #include "support.hpp"
 
 #include <vector>
@@ -67,4 +68,35 @@ TEST_CASE("bytes round-trip whatever they are") {
   const IndexArray ids = vocabulary.encode(all);
   for (index_t i = 0; i < 256; ++i) CHECK(ids.data()[i] == i);
   CHECK(vocabulary.decode(ids) == all);
+}
+
+TEST_CASE("a vocabulary can have ids of its own") {
+  const TemporaryDirectory work;
+  const Vocabulary vocabulary = Vocabulary::load(work.write("vocab.json", "{\"b\": 0, \"\\n\": 2, \"\xC3\xA9\": 1}"));
+  CHECK(vocabulary.symbols() == "b\xC3\xA9\n");
+  CHECK(vocabulary.encode("\xC3\xA9\nb") == indices({3}, {1, 2, 0}));
+  CHECK(vocabulary.decode(indices({3}, {1, 2, 0})) == "\xC3\xA9\nb");
+  CHECK(Vocabulary::from_symbols(vocabulary.symbols()).encode("\n") == indices({1}, {2}));
+  check_throws<ValueError>([&] { vocabulary.encode("a"); }, "'a' (U+0061) at position 0 is not one of the 3");
+  check_throws<ValueError>([] { Vocabulary::from_symbols("aba"); }, "'a' (U+0061) stands twice");
+  check_throws<ValueError>([] { Vocabulary::from_symbols(""); }, "at least one character");
+}
+
+TEST_CASE("a vocabulary file that is none is refused") {
+  const TemporaryDirectory work;
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {"", "this is not a JSON object"},
+      {"[]", "this is not a JSON object"},
+      {"{}", "this is not a JSON object"},
+      {R"({"ab": 0})", "'ab' is not one character"},
+      {R"({"": 0})", "'' is not one character"},
+      {R"({"a": 1})", "the id of 'a' (U+0061) is not one of 0..0"},
+      {R"({"a": -1})", "the id of 'a' (U+0061) is not one of 0..0"},
+      {R"({"a": "0"})", "the id of 'a' (U+0061) is not one of 0..0"},
+      {R"({"a": 1, "b": 1})", "the id 1 stands twice"},
+  };
+  for (const auto& [text, message] : table) {
+    const std::string path = work.write("vocab.json", text);
+    check_throws<FileError>([&] { Vocabulary::load(path); }, message);
+  }
 }

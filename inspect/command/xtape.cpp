@@ -1,7 +1,6 @@
 // The command xtape: looks at what runs left behind.
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
-#include <xtape/train/base/args.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -101,8 +101,9 @@ struct RunLog::State {
         lock(directory),
         waits(!args.resume().empty()),
         console(args.steps(), options.console) {
-    if (args.detect_anomaly()) anomaly.emplace(directory);
-    const auto see = [this](const OpEvent& event) { anomaly->see(event); };
+    if (args.detect_anomaly()) anomaly = std::make_shared<AnomalyFinder>(directory);
+    // A tape may outlive this log, and keeps its probe.
+    const auto see = [finder = anomaly](const OpEvent& event) { finder->see(event); };
     probe = anomaly ? std::make_shared<StepProbe>(see) : std::make_shared<StepProbe>();
   }
 
@@ -117,9 +118,9 @@ struct RunLog::State {
   std::string resumed_run;  // the new run.json, once the state is loaded
   Console console;
   std::optional<RunWriter> writer;
-  std::optional<AnomalyFinder> anomaly;
+  std::shared_ptr<AnomalyFinder> anomaly;  // empty unless wanted
   std::shared_ptr<StepProbe> probe;
-  SignalWatch signals;
+  std::optional<SignalWatch> signals = std::optional<SignalWatch>(std::in_place);  // until finish()
   Watch watch;
   IntervalNumbers since_logged;
   index_t last_step = -1;
@@ -233,7 +234,7 @@ struct RunLog::State {
   }
 
   void obey_signal() {
-    const int signal = signals.take();
+    const int signal = signals->take();
     if (signal == 0) return;
     const std::string file = dump("signal " + std::to_string(signal));
     if (!file.empty())
@@ -259,7 +260,9 @@ RunLog::RunLog(const Args& args, const ParamStore& store, const RunLogOptions& o
 }
 
 RunLog::~RunLog() {
-  if (state_ && !state_->finished) state_->dump("the run ended before it was finished");
+  if (!state_) return;
+  state_->probe->detach();
+  if (!state_->finished) state_->dump("the run ended before it was finished");
 }
 
 const std::string& RunLog::directory() const { return state_->directory; }
@@ -326,6 +329,7 @@ void RunLog::finish() {
   if (s.finished) return;
   s.finished = true;
   s.probe->detach();
+  s.signals.reset();
   s.console.end_progress();
   s.writer->event({s.last_step, "finished", "the run is finished", "", "", "", 0});
   s.writer->close();

@@ -34,7 +34,7 @@ std::optional<Trouble> Watch::judge(index_t step, double loss, double norm) cons
     return Trouble{Kind::nonfinite, at(step, "the gradient norm is " + number_text(norm)), norm};
   if (history_.norms.size() >= limits::kSpikeMinimum) {
     const double usual = median({history_.norms.begin(), history_.norms.end()});
-    if (norm > limits::kSpikeFactor * usual)
+    if (usual > 0 && norm > limits::kSpikeFactor * usual)
       return Trouble{
           Kind::spike,
           at(step, "the gradient norm " + number_text(norm, "%.4g") + " is " + number_text(norm / usual, "%.3g") +

@@ -12,7 +12,7 @@ struct InspectOptions {
 };
 
 /// Prints the page of a run on stdout and what is missing on stderr. Returns 0, or 3 if the run diverged. Throws
-/// FileError for a path that is no run, UsageError for options that do not go together.
+/// FileError for a path that is no run.
 int inspect_run(const InspectOptions& options);
 
 }  // namespace xtape

@@ -2,6 +2,7 @@
 #include <xtape/inspect/step_probe.hpp>
 
 #include "core/evaluate.hpp"
+#include "nn/layer_gradcheck.hpp"
 #include "support.hpp"
 
 #include <map>
@@ -415,3 +416,22 @@ TEST_CASE("a tape outlives its probe, and one made while another records is not 
   CHECK(Probe::active() == nullptr);
   check_throws<ValueError>([] { Parameter().name(); }, "empty");
 }
+
+#ifdef XTAPE_DOUBLE  // where the table of layers is
+TEST_CASE("every layer and model shows itself to the probe") {
+  for (const LayerCase& entry : layer_grad_cases()) {
+    INFO(entry.layer, ", ", entry.title);
+    if (entry.layer == "Dropout") continue;  // its output is its input, but for a mask
+    ParamStore store(7);
+    Attached attached;
+    Tape tape;
+    std::vector<Tensor> inputs;
+    for (const Array& input : entry.inputs) inputs.push_back(tape.variable(input));
+    const Tensor y = entry.build(store.root())(inputs);
+    tape.backward(sum(y * y));
+    const StepRecord record = attached.record(store);
+    CHECK(record.layers.size() + record.times.size() > 0);
+    CHECK(LayerScope::current().empty());
+  }
+}
+#endif

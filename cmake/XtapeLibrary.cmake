@@ -14,9 +14,9 @@ add_library(xtape_options INTERFACE)
 target_compile_options(xtape_options INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${XTAPE_WERROR}>:-Werror>
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)  # GCC 12 sees faults in std::string + "text"
 if(XTAPE_SANITIZE)
-  # GCC's analysis of uninitialized values misfires on instrumented code.
+  # GCC's analysis of uninitialized values and of strings misfires on instrumented code.
   target_compile_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE} -fno-omit-frame-pointer
-                         -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+                         -fno-sanitize-recover=all -Wno-maybe-uninitialized -Wno-stringop-overflow)
   target_link_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE})
 endif()
 

@@ -105,7 +105,8 @@ TEST_CASE("the lines before a step are counted, half lines and damaged ones not"
   CHECK(size_before(10, json.substr(0, 32), step_of_json_line) == 22);
   CHECK(size_before(10, "{\"step\":0}\nnothing\n{\"step\":9}\n", step_of_json_line) == 11);
   CHECK(size_before(10, "{\"step\":0}\n[3]\n", step_of_json_line) == 11);
-  const std::string csv = std::string(kGradNormsHeader) + "0,a,b,,1\n4,a,b,,1\n4,c,d,,1\n";
+  std::string csv = kGradNormsHeader;
+  csv += "0,a,b,,1\n4,a,b,,1\n4,c,d,,1\n";
   const std::size_t heading = std::string(kGradNormsHeader).size();
   CHECK(size_before(0, csv, step_of_csv_row) == heading);
   CHECK(size_before(4, csv, step_of_csv_row) == heading + 9);

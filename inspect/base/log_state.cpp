@@ -21,6 +21,7 @@ std::string log_state_text(const LogState& state) {
 }
 
 LogState log_state(const std::string& text) {
+  if (text.empty()) return {};
   try {
     const Json json = Json::parse(text);
     LogState out;

@@ -17,7 +17,7 @@ struct LogState {
 /// The state as text (JSON).
 std::string log_state_text(const LogState& state);
 
-/// The state of such a text. Throws ValueError for any other.
+/// The state of such a text, or that of a new log if it is empty. Throws ValueError for any other.
 LogState log_state(const std::string& text);
 
 }  // namespace xtape

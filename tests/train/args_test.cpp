@@ -88,11 +88,11 @@ TEST_CASE("--help lists every option in its group and wins over bad values") {
     return found;
   };
   CHECK(help.out.starts_with("Usage: args_program [OPTION...]\nPrints its options.\n"));
-  CHECK(position("\nModel\n") < position("--width N         width of the model (1 to 4096; default 128)"));
-  CHECK(position("--cell NAME       recurrent cell (rnn, gru, lstm; default lstm)") < position("\nOptimization\n"));
-  CHECK(position("--lr X            peak learning rate (0 to 1; default 0.001)") < position("\nRun\n"));
-  CHECK(position("--weight-decay X  weight decay (at least 0; default 0)") < position("\nRun\n"));
-  CHECK(position("--tied            use the embedding as output layer\n") < position("\nRun\n"));
+  CHECK(position("\nModel\n") < position("--width N          width of the model (1 to 4096; default 128)"));
+  CHECK(position("--cell NAME        recurrent cell (rnn, gru, lstm; default lstm)") < position("\nOptimization\n"));
+  CHECK(position("--lr X             peak learning rate (0 to 1; default 0.001)") < position("\nRun\n"));
+  CHECK(position("--weight-decay X   weight decay (at least 0; default 0)") < position("\nRun\n"));
+  CHECK(position("--tied             use the embedding as output layer\n") < position("\nRun\n"));
   for (const char* name : {"--steps N", "--seed N", "--threads N", "--out TEXT", "--quick", "--help"})
     CHECK(position(name) > position("\nRun\n"));
   for (const std::string& line : lines_of(help.out)) CHECK_MESSAGE(line.size() <= 100, line);
@@ -159,6 +159,7 @@ TEST_CASE("the values are listed with their types") {
   set_threads(before);
   const std::vector<std::pair<std::string, ArgValue>> expected = {
       {"steps", index_t{4}}, {"seed", index_t{2}}, {"threads", index_t{1}}, {"out", std::string("there")},
-      {"quick", false},      {"lr", 0.5},          {"tied", true},          {"text", std::string("x")}};
+      {"quick", false}, {"on-trouble", std::string("warn")}, {"detect-anomaly", false},
+      {"lr", 0.5},      {"tied", true},                      {"text", std::string("x")}};
   CHECK((args.values() == expected));
 }

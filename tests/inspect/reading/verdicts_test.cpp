@@ -170,7 +170,7 @@ TEST_CASE("every made run gets exactly the verdicts that its truth demands") {
   CHECK(runs.size() >= 20);
   int i = 0;
   for (const Made& made : runs) {
-    INFO(made.title, ", decay ", made.run.decay);
+    INFO(std::string(made.title), ", decay ", made.run.decay);
     const std::set<std::string> got = problems(made.run.write(work, std::to_string(i++)));
     std::string names;
     for (const std::string& id : got) names += id + " ";

@@ -146,9 +146,9 @@ struct RunLog::State {
     FlightStep out{.step = step, .batch = metrics.batch.value_or(step), .loss = metrics.loss, .lr = metrics.lr};
     double joint = 0, clipped = 0;
     for (const Parameter& p : parameters) {
-      const double norm = p.has_grad() ? p.grad_norm() : 0;
+      const double norm = p.has_grad() ? p.grad_norm() : 0, after = norm * p.clip_factor();
       joint += norm * norm;
-      clipped += std::pow(norm * p.clip_factor(), 2);
+      clipped += after * after;
       out.grad_norms.push_back(norm);
       out.update_norms.push_back(update_norm(p));
     }

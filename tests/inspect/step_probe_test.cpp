@@ -417,7 +417,6 @@ TEST_CASE("a tape outlives its probe, and one made while another records is not 
   check_throws<ValueError>([] { Parameter().name(); }, "empty");
 }
 
-#ifdef XTAPE_DOUBLE  // where the table of layers is
 TEST_CASE("every layer and model shows itself to the probe") {
   for (const LayerCase& entry : layer_grad_cases()) {
     INFO(entry.layer, ", ", entry.title);
@@ -434,4 +433,3 @@ TEST_CASE("every layer and model shows itself to the probe") {
     CHECK(LayerScope::current().empty());
   }
 }
-#endif

@@ -9,8 +9,8 @@ namespace xtape::limits {
 constexpr std::size_t kSpikeWindow = 100;   ///< steps whose median says what is ordinary
 constexpr std::size_t kSpikeMinimum = 20;   ///< fewer say nothing
 constexpr double kSpikeFactor = 4;          ///< a gradient norm above so many times the median
-constexpr double kLossSpikeDeviations = 6;  ///< a loss so many standard deviations above the mean,
-constexpr double kLossSpikeShare = 0.2;     ///< and so much of the mean above it
+constexpr double kLossSpikeDeviations = 6;  ///< a loss so many standard deviations above the last kSpikeMinimum,
+constexpr double kLossSpikeShare = 0.2;     ///< and so much of their median above it
 
 // Gradients by depth: what the first block receives of what the last does.
 constexpr double kVanishingDepth = 0.01;
@@ -32,6 +32,7 @@ constexpr double kSaturatedGate = 0.6;  ///< and of gates, which learn to be ope
 
 // Steps.
 constexpr double kClipped = 0.5;                                   ///< share of steps, after the warm-up
+constexpr index_t kClippedMinimum = 20;                            ///< steps after the warm-up; fewer say nothing
 constexpr double kUpdateRatioLow = 1e-4, kUpdateRatioHigh = 3e-2;  ///< while the rate is above half its peak
 constexpr double kLearningShare = 1e-3;  ///< a layer whose update ratio is that far below the median's learns nothing
 

@@ -41,15 +41,18 @@ std::optional<Trouble> Watch::judge(index_t step, double loss, double norm) cons
                        " times the median of the steps before, " + number_text(usual, "%.4g")),
           norm};
   }
-  const std::optional<double> deviations = loss_z(loss);
+  if (history_.losses.size() < limits::kSpikeMinimum) return std::nullopt;
+  // Only the latest losses: a falling loss makes a long window wide.
+  const std::deque<double> latest(history_.losses.end() - static_cast<std::ptrdiff_t>(limits::kSpikeMinimum),
+                                  history_.losses.end());
+  const std::optional<double> deviations = z(latest, loss);
   if (deviations && *deviations > limits::kLossSpikeDeviations) {
-    double mean = 0;
-    for (double x : history_.losses) mean += x / static_cast<double>(history_.losses.size());
-    if (loss - mean > limits::kLossSpikeShare * std::abs(mean))
+    const double usual = median({latest.begin(), latest.end()});
+    if (loss - usual > limits::kLossSpikeShare * std::abs(usual))
       return Trouble{
           Kind::spike,
           at(step, "the loss " + number_text(loss, "%.4g") + " is " + number_text(*deviations, "%.3g") +
-                       " standard deviations above the mean of the steps before, " + number_text(mean, "%.4g")),
+                       " standard deviations above the steps before, whose median is " + number_text(usual, "%.4g")),
           loss};
   }
   return std::nullopt;

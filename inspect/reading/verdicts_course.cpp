@@ -74,8 +74,10 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
       best = *middle;
       best_step = run.steps[i].step;
     }
-  const double first = finite_median(first_tenth(losses)).value_or(INFINITY);
-  const double last = finite_median(last_tenth(losses)).value_or(INFINITY);
+  const std::optional<double> early = finite_median(first_tenth(losses)), late = finite_median(last_tenth(losses));
+  if (!early || !late)
+    return {"diverged", Finding::unmeasured, "Not known.", "the losses at one end of the run are not finite"};
+  const double first = *early, last = *late;
   const std::string numbers = "median loss of the first tenth " + number(first) + ", best " + number(best) + " at " +
                               at(best_step) + ", last tenth " + number(last);
   if (last > first && last - best > (limits::kDivergedLoss - 1) * std::abs(best))
@@ -88,16 +90,29 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
 }
 
+/// True if the norm at a logged step is far above those after it too, or at the end above the one before: else it is a
+/// new level and no spike.
+bool sticks_out(const RunData& run, std::size_t at) {
+  std::vector<double> others;
+  for (std::size_t i = at + 1; i < run.steps.size() && others.size() < limits::kSpikeMinimum; ++i)
+    others.push_back(run.steps[i].grad_norm);
+  if (others.empty() && at > 0) others.push_back(run.steps[at - 1].grad_norm);
+  const std::optional<double> usual = finite_median(others);
+  return !usual || run.steps[at].grad_norm > limits::kSpikeFactor * *usual;
+}
+
 /// Steps of spikes: those noted while the run went on, and those among the logged steps.
 std::set<index_t> spikes(const RunData& run) {
   std::set<index_t> steps;
   for (const EventRecord& event : run.events)
     if (event.kind == "spike") steps.insert(event.step);
   Watch watch;
-  for (const StepRecord& s : run.steps) {
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const StepRecord& s = run.steps[i];
     const double loss = run.only_norms ? 0 : s.loss;
     const std::optional<Trouble> trouble = watch.judge(s.step, loss, s.grad_norm);
-    if (trouble && trouble->kind == Trouble::Kind::spike) steps.insert(s.step);
+    const bool of_the_loss = trouble && trouble->value == loss;
+    if (trouble && trouble->kind == Trouble::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
     watch.note(loss, s.grad_norm);
   }
   return steps;
@@ -127,7 +142,8 @@ Verdict judge_spikes(const RunData& run) {
   return v;
 }
 
-Verdict judge_learning(const RunData& run, const std::vector<double>& losses) {
+Verdict judge_learning(const RunData& run, const std::vector<double>& losses, bool has_diverged) {
+  if (has_diverged) return {"learning", Finding::unmeasured, "Not known.", "the run diverged"};
   constexpr std::size_t kEnough = 10;
   if (run.only_norms || losses.size() < kEnough)
     return {"learning", Finding::unmeasured, "Not known.",
@@ -180,8 +196,9 @@ Verdict judge_untrained(const RunData& run) {
 
 std::vector<Verdict> judge_course(const RunData& run) {
   const std::vector<double> losses = series(run, [](const StepRecord& s) { return s.loss; });
-  return {judge_finite(run), judge_divergence(run, losses), judge_spikes(run), judge_learning(run, losses),
-          judge_untrained(run)};
+  const Verdict divergence = judge_divergence(run, losses);
+  return {judge_finite(run), divergence, judge_spikes(run),
+          judge_learning(run, losses, divergence.finding == Finding::bad), judge_untrained(run)};
 }
 
 }  // namespace xtape

@@ -143,8 +143,12 @@ std::vector<Verdict> judge_depth(const RunData& run) {
     out.push_back(unmeasured("growth", "fewer than " + std::to_string(limits::kFewSteps) + " steps are logged"));
     return out;
   }
-  const double first = finite_median(first_tenth(norms)).value_or(0),
-               last = finite_median(last_tenth(norms)).value_or(INFINITY);
+  const std::optional<double> early = finite_median(first_tenth(norms)), late = finite_median(last_tenth(norms));
+  if (!early || !late) {
+    out.push_back(unmeasured("growth", "the norms at one end of the run are not finite"));
+    return out;
+  }
+  const double first = *early, last = *late;
   const std::string numbers =
       "median gradient norm of the first tenth " + number(first) + ", of the last tenth " + number(last);
   if (last > limits::kExplodingGrowth * first)

@@ -58,7 +58,9 @@ Verdict judge_clipping(const RunData& run) {
     steps += step->interval.steps;
     clipped += step->interval.clipped;
   }
-  if (steps == 0) return {"clipping", Finding::unmeasured, "Not known.", "no step after the warm-up is logged"};
+  if (steps < limits::kClippedMinimum)
+    return {"clipping", Finding::unmeasured, "Not known.",
+            "fewer than " + std::to_string(limits::kClippedMinimum) + " steps after the warm-up are logged"};
   const double share = static_cast<double>(clipped) / static_cast<double>(steps);
   const std::string numbers = percent(share) + " of " + std::to_string(steps) + " steps after the warm-up";
   if (share > limits::kClipped)

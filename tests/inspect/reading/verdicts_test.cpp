@@ -78,12 +78,27 @@ std::vector<Made> made_runs() {
                       }},
                  {"spikes"}});
   out.push_back({"a spike between logged steps", {.events = {{403, "spike", "step 403: 9 times"}}}, {"spikes"}});
+  out.push_back({"a spike of the loss",
+                 {.change =
+                      [](StepRecord& r, double) {
+                        if (r.step == 500) r.loss = 4;
+                      }},
+                 {"spikes"}});
+  out.push_back({"NaN to the end",
+                 {.change =
+                      [](StepRecord& r, double part) {
+                        if (part > 0.8) r.loss = r.grad_norm = kNan;
+                      }},
+                 {"finite"}});
   out.push_back({"one infinite gradient",
                  {.change =
                       [](StepRecord& r, double) {
                         if (r.step == 300) r.grad_norm = INFINITY;
                       }},
                  {"finite"}});
+  out.push_back({"divergence",
+                 {.change = [](StepRecord& r, double part) { r.loss *= std::exp(6 * std::max(0.0, part - 0.6)); }},
+                 {"diverged"}});
   out.push_back(
       {"no learning",
        {.change = [](StepRecord& r, double part) { r.loss = std::log(65.0) * (1 + 0.003 * std::sin(40 * part)); }},
@@ -95,6 +110,7 @@ std::vector<Made> made_runs() {
                       }},
                  {"learning"}});
   out.push_back({"a short run", {.steps = 3}, {}});
+  out.push_back({"one step", {.steps = 1}, {}});
   out.push_back({"three steps, and NaN",
                  {.steps = 3,
                   .change =
@@ -140,6 +156,9 @@ std::vector<Made> made_runs() {
                         if (r.step == 0) r.loss = 2;
                       }},
                  {"untrained_loss"}});
+  out.push_back({"a gradient norm without bounds",
+                 {.change = [](StepRecord& r, double part) { r.grad_norm *= std::pow(1e5, part); }},
+                 {"growth"}});
   return out;
 }
 

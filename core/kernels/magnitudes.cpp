@@ -1,3 +1,4 @@
+#include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/magnitudes.hpp>
 
 #include <algorithm>
@@ -74,16 +75,8 @@ Extent extent(const real* x, index_t n) {
 
 Tails tails(const real* x, index_t rows, index_t width, index_t stride, real low, real high) {
   Tails out;
-  for (index_t r = 0; r < rows; ++r) {
-    const real* row = x + r * stride;
-    std::int32_t below = 0, above = 0;
-    for (index_t c = 0; c < width; ++c) {
-      below += row[c] < low;
-      above += row[c] > high;
-    }
-    out.below += below;
-    out.above += above;
-  }
+  for (index_t r = 0; r < rows; ++r)
+    level().reduce.count_tails(x + r * stride, width, low, high, &out.below, &out.above);
   return out;
 }
 

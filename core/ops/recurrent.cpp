@@ -32,7 +32,7 @@ Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& 
                  const kernels::RecurrentArrays arrays = pass.arrays();
                  if (Probe* probe = g.probe(); probe && pass.is_sequence()) {
                    LastStepBackward last(pass, g);
-                   kernel(arrays, last.arrays());
+                   kernel(last.followed(arrays), last.arrays());
                    last.report(*probe);
                  }
                  RecurrentBackward backward(pass, g);

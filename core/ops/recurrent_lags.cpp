@@ -7,31 +7,44 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
+/// body(step, rank, row) for every packed row of the followed sequences.
+template <class Body>
+void LastStepBackward::for_rows(const Body& body) const {
+  const kernels::PackedSteps steps = pass_.order_.steps();
+  const auto followed = static_cast<index_t>(length_.size());
+  for (index_t s = 0; s < steps.steps; ++s) {
+    const index_t ranks = std::min(followed, steps.offset[s + 1] - steps.offset[s]);
+    for (index_t rank = 0; rank < ranks; ++rank) body(s, static_cast<std::size_t>(rank), steps.offset[s] + rank);
+  }
+}
+
 LastStepBackward::LastStepBackward(const RecurrentPass& pass, const Grads& grads)
     : pass_(pass),
-      length_(static_cast<std::size_t>(pass.order_.batch()), 0),
-      dy_(Tensor::zeros(pass.y_shape_).value()),
+      length_(static_cast<std::size_t>(std::min(pass.order_.batch(), kLagSequences)), 0),
+      dy_(pass.y_shape_),
       dh_(pass.ranked(grads.upstream(1))),
       dgates_(pass.gates_.shape()),
       dh_steps_(pass.h_before_.shape()) {
-  const kernels::PackedSteps steps = pass.order_.steps();
-  for (index_t s = 0; s < steps.steps; ++s)
-    for (index_t row = steps.offset[s]; row < steps.offset[s + 1]; ++row)
-      ++length_[static_cast<std::size_t>(row - steps.offset[s])];
-  if (const Array* dy = grads.upstream(0)) take_last_rows(*dy);
+  for_rows([&](index_t, std::size_t rank, index_t) { ++length_[rank]; });
+  take_last_rows(grads.upstream(0));
   if (pass.layout_->cells) {
     dc_ = pass.ranked(grads.upstream(2));
     dc_steps_ = Array(dh_steps_.shape());
   }
 }
 
-void LastStepBackward::take_last_rows(const Array& dy) {
+void LastStepBackward::take_last_rows(const Array* dy) {
   const kernels::PackedSteps steps = pass_.order_.steps();
-  for (std::size_t rank = 0; rank < length_.size(); ++rank) {
-    if (length_[rank] == 0) continue;
-    const index_t at = steps.place[steps.offset[length_[rank] - 1] + static_cast<index_t>(rank)] * pass_.hidden_;
-    std::copy_n(dy.data() + at, pass_.hidden_, dy_.data() + at);
-  }
+  for_rows([&](index_t s, std::size_t rank, index_t row) {
+    const index_t at = steps.place[row] * pass_.hidden_;
+    if (dy && s + 1 == length_[rank]) std::copy_n(dy->data() + at, pass_.hidden_, dy_.data() + at);
+    else std::fill_n(dy_.data() + at, pass_.hidden_, real(0));
+  });
+}
+
+kernels::RecurrentArrays LastStepBackward::followed(kernels::RecurrentArrays arrays) const {
+  arrays.steps.batch = static_cast<index_t>(length_.size());  // ranks are independent of each other
+  return arrays;
 }
 
 kernels::RecurrentGrads LastStepBackward::arrays() {
@@ -45,14 +58,11 @@ kernels::RecurrentGrads LastStepBackward::arrays() {
 }
 
 std::vector<double> LastStepBackward::norms_by_lag(const Array& step_grads) const {
-  const kernels::PackedSteps steps = pass_.order_.steps();
-  std::vector<double> squares(static_cast<std::size_t>(steps.steps), 0);
-  for (index_t s = 0; s < steps.steps; ++s)
-    for (index_t row = steps.offset[s]; row < steps.offset[s + 1]; ++row) {
-      const auto rank = static_cast<std::size_t>(row - steps.offset[s]);
-      squares[static_cast<std::size_t>(length_[rank] - 1 - s)] +=
-          kernels::sum_of_squares(step_grads.data() + row * pass_.hidden_, pass_.hidden_);
-    }
+  std::vector<double> squares(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
+  for_rows([&](index_t s, std::size_t rank, index_t row) {
+    squares[static_cast<std::size_t>(length_[rank] - 1 - s)] +=
+        kernels::sum_of_squares(step_grads.data() + row * pass_.hidden_, pass_.hidden_);
+  });
   for (double& x : squares) x = std::sqrt(x);
   return squares;
 }

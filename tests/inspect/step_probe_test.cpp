@@ -280,6 +280,34 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
   check(true, reverse);
 }
 
+TEST_CASE("of a large batch the eight longest sequences are followed back") {
+  constexpr std::size_t B = 12, T = 6;
+  const Array x = sample({B, T, 2}, 61), weights = sample({B, T, 3}, 62);
+  const IndexArray lengths = indices({12}, {2, 6, 6, 1, 6, 6, 6, 3, 6, 6, 6, 2});
+  ParamStore store(13);
+  const GRU layer(store.root() / "rnn", 2, 3);
+  std::vector<double> got;
+  {
+    Attached attached;
+    Tape tape;
+    tape.backward(sum(layer(Tensor(x), {}, lengths).y * Tensor(weights)));
+    got = at(attached.record(store).times, "rnn_l0").lag_hidden;
+  }
+  Array only = Tensor::zeros({B, T, 3}).value();
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t j = 0; lengths(b) == 6 && j < 3; ++j) only(b, T - 1, j) = weights(b, T - 1, j);
+  Tape tape;
+  tape.on_step_grad([&](const StepGrad& step) {
+    double squares = 0;
+    for (std::size_t b = 0; b < B; ++b)
+      for (std::size_t j = 0; lengths(b) == 6 && j < 3; ++j)
+        squares += std::pow(static_cast<double>(step.grad(b, j)), 2);
+    check_near(got.at(T - 1 - static_cast<std::size_t>(step.time)), std::sqrt(squares), kClose);
+  });
+  tape.backward(sum(layer(Tensor(x), {}, lengths).y * Tensor(only)));
+  CHECK(got.size() == T);
+}
+
 TEST_CASE("looking on does not change a gradient bit, and without a probe none is called") {
   const IndexArray ids = ids_of(2, 9, 11);
   const auto gradients = [&](bool probed) {

@@ -44,6 +44,7 @@ struct ReduceTable {
   void (*spread_to_ties)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
   void (*moments)(const real* x, index_t n, double* mean, double* squares);
   void (*centred)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
+  void (*count_tails)(const real* x, index_t n, real low, real high, index_t* below, index_t* above);
 };
 
 struct SoftmaxTable {

@@ -99,10 +99,21 @@ void centred(const real* x, double mean, double scale, real* dx, bool accumulate
   }
 }
 
+/// Adds how many elements lie below `low` and above `high`; n is at most 2^31 - 1.
+void count_tails(const real* x, index_t n, real low, real high, index_t* below, index_t* above) {
+  std::int32_t less = 0, more = 0;
+  for (index_t i = 0; i < n; ++i) {
+    less += x[i] < low;
+    more += x[i] > high;
+  }
+  *below += less;
+  *above += more;
+}
+
 }  // namespace
 
 extern const ReduceTable reduce;
 const ReduceTable reduce = {sum,     sum_of_squares, dot,     all_finite, column_sums,
-                            extreme, spread_to_ties, moments, centred};
+                            extreme, spread_to_ties, moments, centred,    count_tails};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -2,11 +2,11 @@
 #include <xtape/core/kernels/magnitudes.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/npy.hpp>
 #include <xtape/inspect/anomaly.hpp>
 #include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/run_files.hpp>
 
-#include <bit>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +15,6 @@ namespace xtape::inline XTAPE_FLAVOUR {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 
 bool finite(const Tensor& x) { return !x.defined() || kernels::all_finite(x.data(), x.size()); }
 
@@ -44,20 +42,6 @@ std::string sentence(const OpEvent& e, index_t step) {
   out += " is the first to make numbers that are not finite: " + joined(e.made);
   if (e.upstream) out += "; upstream gradient " + described(Tensor(*e.upstream));
   return out + "; inputs " + joined(e.inputs);
-}
-
-/// NumPy's format, version 1.
-std::string npy(const Tensor& x) {
-  std::string shape = "(";
-  for (std::size_t extent : x.shape()) shape += std::to_string(extent) + ",";
-  std::string header = std::string("{'descr': '<f") + std::to_string(sizeof(real)) +
-                       "', 'fortran_order': False, 'shape': " + shape + "), }";
-  const std::size_t length = (10 + header.size() + 1 + 63) / 64 * 64 - 10;
-  header.resize(length - 1, ' ');
-  const std::string start = {
-      '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
-  return start + header + "\n" +
-         std::string(reinterpret_cast<const char*>(x.data()), static_cast<std::size_t>(x.size()) * sizeof(real));
 }
 
 }  // namespace
@@ -88,7 +72,7 @@ void AnomalyFinder::write_bundle(const OpEvent& event) {
                {"arrays", Json::array()}};
   const auto keep = [&](const std::string& name, const Tensor& x) {
     if (!x.defined()) return;
-    write_file(folder + "/" + name + ".npy", npy(x));
+    save_npy(folder + "/" + name + ".npy", x.value());
     json["arrays"].push_back({{"file", name + ".npy"}, {"shape", x.shape()}, {"range", described(x)}});
   };
   for (std::size_t i = 0; i < event.inputs.size(); ++i) keep("input_" + std::to_string(i), event.inputs[i]);

@@ -307,7 +307,7 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
 std::string RunLog::state() {
   State& s = *state_;
   s.writer->flush();
-  return log_state_text({s.any_logged, s.since_logged, s.watch.history()});
+  return log_state_text({s.any_logged, s.since_logged, s.watch.history(), s.events, s.dumps});
 }
 
 void RunLog::load_state(index_t step, const std::string& text) {
@@ -319,6 +319,8 @@ void RunLog::load_state(index_t step, const std::string& text) {
   s.any_logged = before.any_logged;
   s.since_logged = before.since_logged;
   s.watch.restore(before.watched);
+  s.events = before.events;
+  s.dumps = before.dumps;
   s.last_step = step - 1;
   s.waits = false;
   s.prepare(due(step));

@@ -16,7 +16,9 @@ std::string log_state_text(const LogState& state) {
               {"extremes", {i.loss_min, i.loss_max, i.grad_norm_min, i.grad_norm_max}},
               {"losses", state.watched.losses},
               {"norms", state.watched.norms},
-              {"log_norms", state.watched.log_norms}}
+              {"log_norms", state.watched.log_norms},
+              {"events", state.events},
+              {"dumps", state.dumps}}
       .dump();
 }
 
@@ -38,6 +40,8 @@ LogState log_state(const std::string& text) {
     json.at("losses").get_to(out.watched.losses);
     json.at("norms").get_to(out.watched.norms);
     json.at("log_norms").get_to(out.watched.log_norms);
+    json.at("events").get_to(out.events);
+    json.at("dumps").get_to(out.dumps);
     return out;
   } catch (const Json::exception&) {
     throw ValueError("run_log", "this is not the state of a log: '" + text.substr(0, 80) + "'");

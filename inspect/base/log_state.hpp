@@ -4,6 +4,7 @@
 #include <xtape/inspect/base/step_record.hpp>
 #include <xtape/inspect/base/watch.hpp>
 
+#include <map>
 #include <string>
 
 namespace xtape {
@@ -12,6 +13,8 @@ struct LogState {
   bool any_logged = false;
   IntervalNumbers since_logged = {};
   Watch::History watched = {};
+  std::map<std::string, index_t> events = {};  ///< how many were told, by kind
+  index_t dumps = 0;                           ///< of the flight recorder
 };
 
 /// The state as text (JSON).

@@ -69,7 +69,8 @@ std::string resumed_run_json(const std::string& before, const RunInfo& info, ind
 
 std::optional<index_t> step_of_json_line(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  const bool good = json.is_object() && json.contains("step") && json["step"].is_number_integer();
+  const bool good = json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
+                    json.value("kind", Json()) != "finished";
   return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
 }
 

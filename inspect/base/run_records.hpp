@@ -39,7 +39,8 @@ std::string run_json(const RunInfo& info);
 /// version, processor, kernels and threads added to its list "resumed". Throws FileError if `before` is no run.json.
 std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps);
 
-/// The step of a line of metrics.jsonl; the largest number for a line that is damaged.
+/// The step of a line of metrics.jsonl or events.jsonl; the largest number for one that is damaged, or says that the
+/// run is finished: when it goes on it is not.
 std::optional<index_t> step_of_json_line(std::string_view line);
 /// The step of a row of grad_norms.csv; nothing for its heading.
 std::optional<index_t> step_of_csv_row(std::string_view row);

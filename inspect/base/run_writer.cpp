@@ -5,6 +5,7 @@
 #include <xtape/inspect/base/tensorboard.hpp>
 
 #include <chrono>
+#include <filesystem>
 
 namespace xtape {
 
@@ -14,6 +15,13 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+/// The event file that is there, or a new one.
+std::string tensorboard_path(const std::string& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) return entry.path();
+  return directory + "/" + tensorboard_file_name();
+}
+
 }  // namespace
 
 RunWriter::RunWriter(const std::string& directory, std::function<void(const std::string&)> warn, LineFile::Open how)
@@ -21,9 +29,13 @@ RunWriter::RunWriter(const std::string& directory, std::function<void(const std:
       metrics_(std::make_unique<LineFile>(directory + "/metrics.jsonl", how)),
       norms_(std::make_unique<LineFile>(directory + "/grad_norms.csv", how)),
       events_(std::make_unique<LineFile>(directory + "/events.jsonl", how)),
-      tensorboard_(std::make_unique<LineFile>(directory + "/" + tensorboard_file_name(), how)) {
-  if (norms_->empty()) append(norms_, kGradNormsHeader);
-  if (tensorboard_->empty()) append(tensorboard_, tensorboard_header(seconds_since_1970()));
+      tensorboard_(std::make_unique<LineFile>(tensorboard_path(directory), how)) {
+  write_headings();
+}
+
+void RunWriter::write_headings() {
+  if (norms_ && norms_->empty()) append(norms_, kGradNormsHeader);
+  if (tensorboard_ && tensorboard_->empty()) append(tensorboard_, tensorboard_header(seconds_since_1970()));
 }
 
 void RunWriter::append(File& file, const std::string& lines) {
@@ -56,7 +68,8 @@ void RunWriter::cut(index_t step) {
   shorten(metrics_, step_of_json_line);
   shorten(events_, step_of_json_line);
   shorten(norms_, step_of_csv_row);
-  if (norms_ && norms_->empty()) append(norms_, kGradNormsHeader);
+  if (tensorboard_) tensorboard_->cut(tensorboard_size_before(step, read_file(tensorboard_->path())));
+  write_headings();
 }
 
 void RunWriter::close() {

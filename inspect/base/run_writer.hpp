@@ -27,6 +27,7 @@ class RunWriter {
 
  private:
   using File = std::unique_ptr<LineFile>;
+  void write_headings();  ///< of files that are empty
   void append(File& file, const std::string& lines);
   void give_up_if(const std::string& reason, const LineFile& file);
 

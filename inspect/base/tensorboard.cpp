@@ -139,6 +139,20 @@ std::string layer_values(const std::vector<LayerNumbers>& layers) {
   return out;
 }
 
+/// The step of an event, its second field; -1 for the header, which has none.
+index_t step_of_event(std::string_view data) {
+  const std::string before = event(0, key(2, Wire::varint));
+  if (data.size() <= before.size() || data[before.size() - 1] != before.back()) return -1;
+  std::uint64_t step = 0;
+  int shift = 0;
+  for (const char byte : data.substr(before.size(), 10)) {
+    step |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) break;
+    shift += 7;
+  }
+  return static_cast<index_t>(step);
+}
+
 }  // namespace
 
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t crc) {
@@ -165,6 +179,20 @@ std::string tensorboard_step(const StepRecord& r, double seconds) {
   if (r.wall.tokens_per_second) summary += scalar("wall/tokens_per_second", *r.wall.tokens_per_second);
   summary += group_values(r.parameters) + layer_values(r.layers);
   return tensorboard_record(event(seconds, integer_field(2, r.step) + bytes_field(5, summary)));
+}
+
+std::size_t tensorboard_size_before(index_t step, std::string_view content) {
+  constexpr std::size_t around = 16;  // bytes of a record besides its data: length and two checksums
+  std::size_t size = 0;
+  while (content.size() - size >= around) {
+    std::uint64_t length = 0;
+    for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(content[size + i]);
+    if (length > content.size() - size - around) break;
+    const std::string_view record = content.substr(size, length + around), data = record.substr(12, length);
+    if (tensorboard_record(data) != record || step_of_event(data) >= step) break;
+    size += record.size();
+  }
+  return size;
 }
 
 std::string tensorboard_file_name() {

@@ -23,6 +23,10 @@ std::string tensorboard_header(double seconds);
 /// under 200 tags. Histograms are of log2 of the gradients' magnitudes, zeros and what is not finite left out.
 std::string tensorboard_step(const StepRecord& record, double seconds);
 
+/// How many bytes of such a file belong to the header and to steps before `step`; a record that is cut short or damaged
+/// does not, nor what follows it.
+std::size_t tensorboard_size_before(index_t step, std::string_view content);
+
 /// Name of the event file of a run that starts now: events.out.tfevents.<seconds>.<host>.<process>.
 std::string tensorboard_file_name();
 

@@ -34,7 +34,7 @@ options=(--text text --steps 60 --context 16 --batch 4 --layers 2 --dropout 0.2 
 
 # What a run leaves: one line a file, its checksum, without the clock.
 left() {
-  (cd "$1" && sed 's/,"wall":.*//' metrics.jsonl | cksum && cksum grad_norms.csv weights.safetensors checkpoints/*)
+  (cd "$1" && sed 's/,"wall":.*//' metrics.jsonl | cksum && cksum grad_norms.csv events.jsonl weights.safetensors checkpoints/*)
 }
 
 # killed COMMAND...: starts it and kills it at a random moment; fails if it was faster.

@@ -47,9 +47,13 @@ std::vector<std::string> with(std::vector<std::string> options, const std::vecto
 /// All that a run leaves but what depends on the clock.
 std::map<std::string, std::string> contents(const std::string& run) {
   std::map<std::string, std::string> out;
-  for (const auto& entry : fs::recursive_directory_iterator(run))
-    if (entry.path().extension() == ".safetensors" || entry.path().filename() == "grad_norms.csv")
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() == ".safetensors" || name == "grad_norms.csv" || name == "events.jsonl")
       out[fs::relative(entry.path(), run)] = content_of(entry.path());
+    if (name.starts_with("events.out.tfevents"))  // one file, whose times change no record's size
+      out["tensorboard"] += std::to_string(fs::file_size(entry.path())) + "\n";
+  }
   for (const std::string& line : lines_of(content_of(run + "/metrics.jsonl")))
     out["metrics.jsonl"] += line.substr(0, line.find(",\"wall\":{")) + "\n";
   return out;

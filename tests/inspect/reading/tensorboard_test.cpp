@@ -99,3 +99,27 @@ TEST_CASE("scalars and histograms come back, under 200 tags even of a large mode
   CHECK(values["output_grad_norm/layers.0"] == 0.5);
   CHECK(values.contains("output_grad_norm/layers.299"));
 }
+
+TEST_CASE("the records before a step are counted, those cut short or damaged not") {
+  const std::string header = tensorboard_header(1);
+  std::string content = header;
+  std::vector<std::size_t> ends;
+  for (const index_t step : {0, 7, 300}) {
+    StepRecord record;
+    record.step = step;
+    content += tensorboard_step(record, 2);
+    ends.push_back(content.size());
+  }
+  CHECK(tensorboard_size_before(0, content) == header.size());
+  CHECK(tensorboard_size_before(7, content) == ends[0]);
+  CHECK(tensorboard_size_before(8, content) == ends[1]);
+  CHECK(tensorboard_size_before(300, content) == ends[1]);
+  CHECK(tensorboard_size_before(301, content) == ends[2]);
+  CHECK(tensorboard_size_before(301, content.substr(0, content.size() - 1)) == ends[1]);
+  std::string damaged = content;
+  damaged[ends[0] + 20] = static_cast<char>(damaged[ends[0] + 20] ^ 1);
+  CHECK(tensorboard_size_before(301, damaged) == ends[0]);
+  damaged = content.substr(0, ends[0]) + std::string(16, '\xff');
+  CHECK(tensorboard_size_before(301, damaged) == ends[0]);
+  CHECK(tensorboard_size_before(301, "") == 0);
+}

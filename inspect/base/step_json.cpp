@@ -229,6 +229,26 @@ std::optional<Record> record_of(std::string_view line) {
 std::string metrics_line(const StepRecord& record) { return line_of(record); }
 std::string event_line(const EventRecord& record) { return line_of(record); }
 
+std::string interval_json(const IntervalNumbers& numbers) {
+  Json json = Json::object();
+  Writer writer(json);
+  fields(writer, numbers);
+  return json_text(json);
+}
+
+std::optional<IntervalNumbers> read_interval_json(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    IntervalNumbers numbers;
+    Reader reader(json);
+    fields(reader, numbers);
+    return numbers;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<StepRecord> read_metrics_line(std::string_view line) { return record_of<StepRecord>(line); }
 std::optional<EventRecord> read_event_line(std::string_view line) { return record_of<EventRecord>(line); }
 

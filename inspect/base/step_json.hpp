@@ -17,6 +17,11 @@ constexpr int kRunFormat = 1;
 std::string metrics_line(const StepRecord& record);
 std::string event_line(const EventRecord& record);
 
+/// What metrics.jsonl has under "interval", by itself.
+std::string interval_json(const IntervalNumbers& numbers);
+/// Nothing if the text is not what interval_json writes.
+std::optional<IntervalNumbers> read_interval_json(std::string_view text);
+
 /// Nothing if the line is not what the functions above write: cut short, garbled, or of a newer format. Keys that are
 /// missing leave their defaults; unknown ones are passed over.
 std::optional<StepRecord> read_metrics_line(std::string_view line);

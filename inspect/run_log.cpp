@@ -74,14 +74,13 @@ std::string console_line(const StepRecord& r) {
 
 /// Adds a step to what happened since the last logged one.
 void add(IntervalNumbers& interval, const FlightStep& step, bool skipped) {
-  const auto widen = [](double& low, double& high, double value, bool first) {
+  const auto widen = [](double& low, double& high, double value) {
     if (!std::isfinite(value)) return;
-    low = first ? value : std::min(low, value);
-    high = first ? value : std::max(high, value);
+    low = std::fmin(low, value);  // passes over NaN
+    high = std::fmax(high, value);
   };
-  const bool first = interval.steps == 0;
-  widen(interval.loss_min, interval.loss_max, step.loss, first);
-  widen(interval.grad_norm_min, interval.grad_norm_max, step.grad_norm, first);
+  widen(interval.loss_min, interval.loss_max, step.loss);
+  widen(interval.grad_norm_min, interval.grad_norm_max, step.grad_norm);
   ++interval.steps;
   interval.clipped += step.clip_factor < 1;
   interval.skipped += skipped;

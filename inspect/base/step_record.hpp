@@ -3,6 +3,7 @@
 
 #include <xtape/core/config.hpp>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,8 +78,11 @@ struct IntervalNumbers {
   index_t steps = 0;
   index_t clipped = 0;                          ///< steps whose gradients were scaled
   index_t skipped = 0;                          ///< steps without an update
-  double loss_min = 0, loss_max = 0;            ///< of the finite losses
-  double grad_norm_min = 0, grad_norm_max = 0;  ///< the same of the total before clipping
+  // Of the finite losses and total norms before clipping; NaN if there was none.
+  double loss_min = kNone, loss_max = kNone;
+  double grad_norm_min = kNone, grad_norm_max = kNone;
+
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// What depends on the clock or the machine.

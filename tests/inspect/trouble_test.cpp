@@ -376,3 +376,23 @@ TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of ever
   CHECK(last.interval.loss_min == *std::min_element(losses.begin() + 21, losses.end()));
   check_near(last.interval.grad_norm_max, *std::max_element(norms.begin() + 21, norms.end()), {1e-6, 0});
 }
+
+TEST_CASE("the extremes of an interval that begins with NaN are those of its finite steps") {
+  const TemporaryDirectory work;
+  const Silence silence;
+  const auto args = arguments(work.path() + "/run", 11);
+  Network net;
+  RunLog log(*args, net.store, kQuiet);
+  for (index_t i = 0; i < 11; ++i)  // the interval of steps 6 to 10 begins with a spoilt batch
+    net.step(log, i, [&](Array& x) {
+      if (i == 6) x.data()[0] = std::numeric_limits<real>::quiet_NaN();
+    });
+  log.finish();
+  const IntervalNumbers interval = read_run(log.directory()).steps.back().interval;
+  CHECK(interval.steps == 5);
+  CHECK(interval.skipped == 1);
+  CHECK(interval.loss_min > 0);
+  CHECK(interval.loss_min <= interval.loss_max);
+  CHECK(interval.grad_norm_min > 0);
+  CHECK(interval.grad_norm_min <= interval.grad_norm_max);
+}

@@ -122,7 +122,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& mas
   const Tensor qkv = projected(x, 0, projected_rows(form_, heads_));
   if (form_.kind == AttentionKind::softmax && form_.key_heads == heads_ && form_.value_width == form_.head_width &&
       form_.positions == AttentionPositions::none)  // the fused path copies nothing
-    return here.output(out_proj(self_attention(qkv, heads_, options_for(masks)))));
+    return here.output(out_proj(self_attention(qkv, heads_, options_for(masks))));
   return here.output(out_proj(join_heads(mixed(
       split_heads(qkv, 0, heads_, form_.head_width), split_heads(qkv, q_columns, form_.key_heads, form_.head_width),
       split_heads(qkv, q_columns + k_columns, form_.key_heads, form_.value_width), options_for(masks)))));

@@ -12,7 +12,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr index_t kStart = 1, kEnd = 2;
+constexpr index_t kFirst = 1, kLast = 2;
 const Limits kSame = {tolerance(1e-11, 2e-5), tolerance(1e-11, 2e-6)};
 
 /// body(name, store, model) for both.
@@ -78,7 +78,7 @@ TEST_CASE("encoder-decoders learn to turn sequences round, and say them by beam 
     double last = 0;
     for (index_t step = 0; step < 250; ++step) {
       Random random(5, static_cast<std::uint64_t>(step));
-      IndexArray source(Shape{16, 3}), inputs(Shape{16, 4}, kStart), targets(Shape{16, 4}, kEnd);
+      IndexArray source(Shape{16, 3}), inputs(Shape{16, 4}, kFirst), targets(Shape{16, 4}, kLast);
       for (std::size_t b = 0; b < 16; ++b)
         for (std::size_t t = 0; t < 3; ++t) source(b, t) = targets(b, 2 - t) = inputs(b, 3 - t) = 3 + random.below(4);
       Tape tape;
@@ -95,7 +95,7 @@ TEST_CASE("encoder-decoders learn to turn sequences round, and say them by beam 
     const auto said = beam_search(
         2, [&](const IndexArray& tokens) { return model.step(tokens, decoding); },
         [&](const IndexArray& rows) { decoding.select(rows); },
-        {.beams = 3, .start = kStart, .end = kEnd, .longest = 6});
+        {.beams = 3, .start = kFirst, .end = kLast, .longest = 6});
     CHECK(said[0][0].tokens == std::vector<index_t>{5, 4, 3});
     CHECK(said[1][0].tokens == std::vector<index_t>{3, 6, 6});
     const Array attention = model.attention_to_source(source, {}, IndexArray{{1, 5, 4, 3}, {1, 3, 6, 6}});

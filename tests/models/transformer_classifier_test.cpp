@@ -69,5 +69,5 @@ TEST_CASE("TransformerClassifier: what it refuses") {
   check_throws<ShapeError>([&] { model(IndexArray{{1, 2, 3, 4}}); }, "T from 1 to 3; got shape (1,4)");
   check_throws<ShapeError>([&] { model(IndexArray{1, 2}); }, "ids must be [B, T]");
   check_throws<ShapeError>([&] { model(IndexArray{{1, 2}}, Mask(Shape{1, 3})); }, "the padding must be [B, T]");
-  check_throws<IndexError>([&] { model(IndexArray{{5}}); }, "5");
+  check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, index_t{5})); }, "5");
 }

@@ -63,12 +63,12 @@ struct Turns {
 };
 
 Turns turns_of(const Tensor& x, const RotaryOptions& o) {
-  const index_t rows = o.firsts.size() ? x.extent(0) : 1, time = x.extent(2), pairs = x.extent(3) / 2;
+  const index_t rows = o.firsts.dimension() ? x.extent(0) : 1, time = x.extent(2), pairs = x.extent(3) / 2;
   Turns out{Array(shape_of({rows, time, pairs})), Array(shape_of({rows, time, pairs}))};
   for (index_t i = 0; i < pairs; ++i) {
     const double speed = std::pow(o.base, -2 * static_cast<double>(i) / static_cast<double>(2 * pairs));
     for (index_t b = 0; b < rows; ++b) {
-      const index_t first = o.firsts.size() ? o.firsts.data()[b] : o.first;
+      const index_t first = o.firsts.dimension() ? o.firsts.data()[b] : o.first;
       for (index_t t = 0; t < time; ++t) {
         const double angle = static_cast<double>(first + t) * speed;
         out.cosines.data()[(b * time + t) * pairs + i] = static_cast<real>(std::cos(angle));
@@ -101,7 +101,7 @@ void turn(const Turns& turns, const Shape& shape, const real* x, real* y, real s
 Tensor rotary(const Tensor& x, const RotaryOptions& options) {
   if (x.rank() != 4 || x.extent(3) % 2 != 0)
     fail_shapes<Shape>("rotary", "x must be [B, H, T, D] with an even D", {x.shape()});
-  if (options.firsts.size() && static_cast<index_t>(options.firsts.size()) != x.extent(0))
+  if (options.firsts.dimension() && static_cast<index_t>(options.firsts.size()) != x.extent(0))
     fail_shapes<Shape>("rotary", "firsts must be [B]", {x.shape(), options.firsts.shape()});
   if (!(options.base > 0) || std::isinf(options.base))
     throw ValueError("rotary", "the base must be positive, not " + std::to_string(options.base));

@@ -140,7 +140,7 @@ Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const
   const auto time = static_cast<index_t>(ids.shape()[1]);
   for (index_t i = 0; i < static_cast<index_t>(ids.size()); ++i) {
     const index_t b = i / time, t = i % time, position = cache.lengths().data()[b] + t;
-    const bool real_one = lengths.size() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
+    const bool real_one = lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
     if (real_one && position >= config_.context)
       throw ValueError("transformer_lm", std::to_string(position + 1) + " positions are more than the context of " +
                                              std::to_string(config_.context));

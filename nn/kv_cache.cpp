@@ -14,7 +14,7 @@ Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(
 /// The real positions of a chunk in each sequence. Throws ShapeError, IndexError.
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
   const Shape wanted = shape_of({batch});
-  if (lengths.size() == 0) return IndexArray(wanted, time);
+  if (lengths.dimension() == 0) return IndexArray(wanted, time);
   if (!same_shape(lengths.shape(), wanted)) fail_shapes<Shape>(kOp, "lengths must be [B]", {wanted, lengths.shape()});
   for (index_t length : lengths)
     if (length < 0 || length > time)
@@ -108,7 +108,7 @@ Mask LinearCache::advance(index_t time, const IndexArray& lengths) {
   const auto batch = static_cast<index_t>(lengths_.size());
   const IndexArray added = chunk_lengths(lengths, batch, time);
   for (index_t b = 0; b < batch; ++b) lengths_.data()[b] += added.data()[b];
-  if (lengths.size() == 0) return {};
+  if (lengths.dimension() == 0) return {};
   Mask padding(shape_of({batch, time}));
   for (index_t b = 0; b < batch; ++b)
     for (index_t t = 0; t < time; ++t) padding.data()[b * time + t] = t >= added.data()[b];

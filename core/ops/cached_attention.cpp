@@ -31,7 +31,7 @@ IndexArray visible_positions(const CachedKeys& cached, const IndexArray& chunk_l
   IndexArray out(Shape{cached.lengths.size(), static_cast<std::size_t>(time)});
   for (std::size_t b = 0; b < cached.lengths.size(); ++b) {
     const index_t length = cached.lengths.data()[b];
-    const index_t before = length - (chunk_lengths.size() ? chunk_lengths.data()[b] : time);
+    const index_t before = length - (chunk_lengths.dimension() ? chunk_lengths.data()[b] : time);
     for (index_t t = 0; t < time; ++t)
       out.data()[static_cast<index_t>(b) * time + t] = std::min(before + t + 1, length);
   }

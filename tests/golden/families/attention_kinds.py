@@ -23,7 +23,8 @@ def repeated(x, heads):
 
 def normalised(weights, hidden):
     weights = weights.masked_fill(hidden, 0.0)
-    return weights / weights.sum(-1, keepdim=True)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1.0)  # without any weight: zeros
 
 
 def linear_attention(q, k, v, hidden, gain=None):

@@ -62,9 +62,6 @@ template <class Model>
 void run(const Args& args, const PronunciationData& data, const Settings& set, ParamStore& store, const Model& model) {
   AdamW opt(decay_groups(store, set.weight_decay), {.beta2 = 0.98});
   RunLog log(args, store, {.interval = set.log_interval});
-  const std::vector<PronunciationData::Word> some(
-      data.validation().begin(),
-      data.validation().begin() + std::min<std::ptrdiff_t>(200, static_cast<std::ptrdiff_t>(data.validation().size())));
   for (index_t step = 0; step < args.steps(); ++step) {
     const PronunciationData::Batch batch = data.train_batch(step, set.batch_size);
     Tape tape;
@@ -83,7 +80,8 @@ void run(const Args& args, const PronunciationData& data, const Settings& set, P
     store.zero_grad();
     if (step % set.val_interval == set.val_interval - 1) {
       store.eval();
-      const PronunciationErrors errors = pronunciation_errors(some, said(model, some, 1, data.longest()));
+      const PronunciationErrors errors =
+          pronunciation_errors(data.validation(), said(model, data.validation(), 1, data.longest()));
       std::cout << "  validation: phoneme error rate " << 100 * errors.phoneme_error_rate << " %" << std::endl;
       store.train();
     }
@@ -110,6 +108,7 @@ void train(int argc, char** argv) {
       args.text("lexicon", "cmudict.out", "Festival lexicon; scripts/get_data.sh cmu gets the default");
   const auto batch_size = args.integer("batch", 64, {1, 4096}, "words in a step");
   const auto held_out = args.integer("held-out", 2000, {1, 100'000}, "words for the final measurement");
+  const auto validation = args.integer("validation", 200, {1, 100'000}, "words for the measurements on the way");
   args.group("Model");
   const auto kind = args.choice("model", {"transformer", "rnn"}, "transformer", "kind of encoder and decoder");
   const auto width = args.integer("width", 128, {1, 4096}, "width of the model, or of the recurrent states");
@@ -127,7 +126,8 @@ void train(int argc, char** argv) {
   const auto val_interval = args.integer("val-interval", 2000, {1, 1'000'000}, "steps from one validation to the next");
   args.parse(argc, argv);
 
-  const PronunciationData data = load_pronunciations(lexicon, {.test_words = held_out, .seed = args.seed()});
+  const PronunciationData data =
+      load_pronunciations(lexicon, {.test_words = held_out, .validation_words = validation, .seed = args.seed()});
   const Settings set = {batch_size, beams, log_interval, val_interval, lr, weight_decay, smoothing};
   ParamStore store(args.seed());
   if (*kind == "rnn") {

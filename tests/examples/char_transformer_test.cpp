@@ -76,13 +76,13 @@ TEST_CASE("the character transformer learns with every attention and every kind 
   for (std::vector<std::string> options : variants) {
     const std::string out = options[1];
     INFO(out);
-    options.insert(options.end(), {"--steps", "60", "--log-interval", "59", "--sample", "20", "--top-k", "5", "--top-p",
-                                   "0.9", "--out", out});
+    options.insert(options.end(), {"--steps", "120", "--log-interval", "119", "--sample", "20", "--top-k", "5",
+                                   "--top-p", "0.9", "--out", out});
     const Finished result = train(work, options);
     INFO(result.err);
     CHECK(result.code == 0);
     const std::vector<json> metrics = metrics_without_wall(work.path() + "/" + out);
-    CHECK(metrics.back()["validation_loss"] < 0.8 * metrics.front()["validation_loss"].get<double>());
+    CHECK(metrics.back()["validation_loss"] < 0.9 * metrics.front()["validation_loss"].get<double>());
   }
 }
 

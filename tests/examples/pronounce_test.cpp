@@ -27,13 +27,10 @@ std::string some_lexicon() {
 }
 
 Finished train(const TemporaryDirectory& work, std::vector<std::string> options) {
-  const std::vector<std::string> small = {"--lexicon", work.path() + "/lexicon",
-                                          "--width",   "32",
-                                          "--layers",  "1",
-                                          "--heads",   "2",
-                                          "--batch",   "16",
-                                          "--dropout", "0",
-                                          "--threads", "1"};
+  const std::vector<std::string> small = {
+      "--validation", "5",  "--held-out", "20", "--lexicon", work.path() + "/lexicon",
+      "--width",      "32", "--layers",   "1",  "--heads",   "2",
+      "--batch",      "16", "--dropout",  "0",  "--threads", "1"};
   options.insert(options.begin(), small.begin(), small.end());
   return run(XTAPE_PRONOUNCE, options, work.path());
 }

@@ -102,7 +102,7 @@ void run(const Args& args, const PronunciationData& data, const Settings& set, P
 
 void train(int argc, char** argv) {
   Args args("pronounce", "Trains an encoder-decoder to say words: letters in, sounds out.",
-            {.steps = 12000, .quick_steps = 30});
+            {.steps = 10000, .quick_steps = 30});
   args.group("Data");
   const auto lexicon =
       args.text("lexicon", "cmudict.out", "Festival lexicon; scripts/get_data.sh cmu gets the default");

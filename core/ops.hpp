@@ -8,12 +8,15 @@
 #include <xtape/core/ops/einsum.hpp>
 #include <xtape/core/ops/extremes.hpp>
 #include <xtape/core/ops/gather.hpp>
+#include <xtape/core/ops/heads.hpp>
 #include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/linear_attention.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/ops/pointwise_loss.hpp>
 #include <xtape/core/ops/recurrent.hpp>
 #include <xtape/core/ops/reduce.hpp>
+#include <xtape/core/ops/score_attention.hpp>
 #include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>

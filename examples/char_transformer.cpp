@@ -26,6 +26,9 @@ void train(int argc, char** argv) {
   const auto width = args.integer("width", 128, {1, 4096}, "width of the model");
   const auto heads = args.integer("heads", 4, {1, 256}, "attention heads; they must divide the width");
   const auto layers = args.integer("layers", 4, {1, 256}, "transformer blocks");
+  const auto attention = args.choice("attention", attention_names(), "softmax", "kind of attention");
+  const auto positions = args.choice("positions", {"learned", "sinusoidal", "rotary", "alibi"}, "learned",
+                                     "how the model knows positions");
   const auto dropout = args.number("dropout", 0, {0, 1}, "probability of dropping an activation");
   args.group("Optimization");
   const auto lr = args.number("lr", 2e-3, {0, 1}, "learning rate after 100 steps of warm-up; then it falls to 0");
@@ -34,7 +37,11 @@ void train(int argc, char** argv) {
   args.group("Log");
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
+  args.group("Sample");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
+  const auto temperature = args.number("temperature", 0.8, {0, 100}, "divides the logits; 0 takes the most likely");
+  const auto top_k = args.integer("top-k", 0, {0, 1'000'000}, "draw among so many characters only; 0 for all");
+  const auto top_p = args.number("top-p", 1, {1e-9, 1}, "draw among the most likely that together reach it");
   args.group("Checkpoints");
   const auto save_interval =
       args.integer("save-interval", 250, {1, 1'000'000}, "steps from one checkpoint to the next");
@@ -53,7 +60,9 @@ void train(int argc, char** argv) {
                                            .width = width,
                                            .heads = heads,
                                            .layers = layers,
-                                           .dropout = dropout});
+                                           .attention = attention_form(*attention, heads),
+                                           .dropout = dropout,
+                                           .positions = positions_of(*positions)});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
   const Metadata facts = {
@@ -88,8 +97,9 @@ void train(int argc, char** argv) {
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window
-  const std::vector<index_t> written = generate(model, {start.begin(), start.begin() + context},
-                                                {.length = sample, .temperature = 0.8, .seed = args.seed()});
+  const std::vector<index_t> written =
+      generate(model, {start.begin(), start.begin() + context},
+               {.length = sample, .temperature = temperature, .top_k = top_k, .top_p = top_p, .seed = args.seed()});
   std::cout << "\nA sample:\n" << text.vocabulary().decode(written) << std::endl;
 }
 

@@ -3,23 +3,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <span>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
 namespace {
 
-index_t draw(const std::vector<double>& logits, double temperature, Random& random) {
-  const auto largest = std::max_element(logits.begin(), logits.end());
-  const index_t most_likely = largest - logits.begin();
-  if (temperature == 0) return most_likely;
-  std::vector<double> upto;  // sums of unnormalised probabilities
-  for (double logit : logits)
-    upto.push_back((upto.empty() ? 0 : upto.back()) + std::exp((logit - *largest) / temperature));
-  const double point = random.uniform() * upto.back();
-  const auto found = std::upper_bound(upto.begin(), upto.end(), point);
-  return found == upto.end() ? most_likely : found - upto.begin();  // the end: rounding, or logits that are NaN
+/// Token ids from the most to the least likely.
+std::vector<index_t> by_likelihood(const std::vector<double>& logits) {
+  std::vector<index_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto value = [&](index_t id) {
+    const double x = logits[static_cast<std::size_t>(id)];
+    return std::isnan(x) ? -std::numeric_limits<double>::infinity() : x;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return value(a) > value(b); });
+  return order;
 }
+
+}  // namespace
+
+index_t draw_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random) {
+  const std::vector<index_t> order = by_likelihood(logits);
+  if (options.temperature == 0) return order.front();
+  const double largest = logits[static_cast<std::size_t>(order.front())];
+  const std::size_t allowed =
+      options.top_k > 0 ? std::min(order.size(), static_cast<std::size_t>(options.top_k)) : order.size();
+  std::vector<double> upto;  // sums of unnormalised probabilities
+  for (std::size_t i = 0; i < allowed; ++i) {
+    const double weight = std::exp((logits[static_cast<std::size_t>(order[i])] - largest) / options.temperature);
+    upto.push_back((upto.empty() ? 0 : upto.back()) + (std::isnan(weight) ? 0 : weight));
+  }
+  const double wanted = options.top_p * upto.back();
+  const auto last = std::lower_bound(upto.begin(), upto.end() - 1, wanted);  // the token that reaches it
+  const double point = random.uniform() * *last;
+  const auto found = std::upper_bound(upto.begin(), last, point);
+  return order[static_cast<std::size_t>(found - upto.begin())];
+}
+
+namespace {
 
 /// The last row of logits [1, T, V].
 std::vector<double> last_row(const Tensor& logits) {
@@ -41,10 +65,13 @@ std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& o
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     throw ValueError("generate",
                      "the temperature must not be negative or infinite, but is " + std::to_string(options.temperature));
+  if (options.top_k < 0) throw ValueError("generate", "top_k must not be negative");
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    throw ValueError("generate", "top_p must be above 0 and at most 1, but is " + std::to_string(options.top_p));
   const std::size_t given = prompt.size();
   std::vector<index_t> tokens = std::move(prompt);
   Random random(options.seed, "generate");
-  for (index_t i = 0; i < options.length; ++i) tokens.push_back(draw(next_logits(tokens), options.temperature, random));
+  for (index_t i = 0; i < options.length; ++i) tokens.push_back(draw_token(next_logits(tokens), options, random));
   tokens.erase(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(given));
   return tokens;
 }
@@ -53,8 +80,14 @@ std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& o
 
 std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> prompt, const GenerateOptions& options) {
   const auto context = static_cast<std::size_t>(model.config().context);
+  TransformerCache cache = model.cache(1);
+  std::size_t read = 0;  // tokens in the cache
   return write(std::move(prompt), options, [&](const std::vector<index_t>& tokens) {
-    return last_row(model(sequence(std::span(tokens).last(std::min(tokens.size(), context)))));
+    // Past the context the window moves, and with it the position of every token: the cache is of no more use.
+    if (tokens.size() > context) return last_row(model(sequence(std::span(tokens).last(context))));
+    const Tensor logits = model.step(sequence(std::span(tokens).subspan(read)), cache);
+    read = tokens.size();
+    return last_row(logits);
   });
 }
 

@@ -5,40 +5,44 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
-namespace {
-
-/// A given initialisation comes with zero biases; without one the layer's own defaults stay.
-LinearOptions linear_options(const TransformerBlockOptions& o, const Init& weight_init) {
-  return {.bias = o.bias, .weight_init = weight_init, .bias_init = weight_init ? init::zeros() : Init()};
+LinearOptions TransformerBlockOptions::inner_linear() const {
+  return {.bias = bias, .weight_init = weight_init, .bias_init = weight_init ? init::zeros() : Init()};
 }
 
-const Init& residual_init(const TransformerBlockOptions& o) {
-  return o.residual_init ? o.residual_init : o.weight_init;
+LinearOptions TransformerBlockOptions::residual_linear() const {
+  const Init& weights = residual_init ? residual_init : weight_init;
+  return {.bias = bias, .weight_init = weights, .bias_init = weights ? init::zeros() : Init()};
 }
 
-index_t hidden(const TransformerBlockOptions& o) { return o.hidden ? o.hidden : 4 * o.width; }
-
-}  // namespace
+MultiHeadAttentionOptions TransformerBlockOptions::attention_options() const {
+  return {.width = width,
+          .heads = heads,
+          .form = attention,
+          .bias = bias,
+          .dropout = dropout,
+          .in_proj_init = weight_init,
+          .out_proj = residual_linear()};
+}
 
 TransformerBlock::TransformerBlock(const Scope& scope, const TransformerBlockOptions& o)
     : norm1(scope / "norm1", o.width, {.bias = o.norm_bias}),
-      self_attn(scope / "self_attn", {.width = o.width,
-                                      .heads = o.heads,
-                                      .bias = o.bias,
-                                      .dropout = o.dropout,
-                                      .in_proj_init = o.weight_init,
-                                      .out_proj = linear_options(o, residual_init(o))}),
+      self_attn(scope / "self_attn", o.attention_options()),
       norm2(scope / "norm2", o.width, {.bias = o.norm_bias}),
-      linear1(scope / "linear1", o.width, hidden(o), linear_options(o, o.weight_init)),
-      linear2(scope / "linear2", hidden(o), o.width, linear_options(o, residual_init(o))),
+      linear1(scope / "linear1", o.width, o.inner_width(), o.inner_linear()),
+      linear2(scope / "linear2", o.inner_width(), o.width, o.residual_linear()),
       dropout1(scope / "dropout1", o.dropout),
       dropout2(scope / "dropout2", o.dropout),
       layer_(scope.name_or("block")) {}
 
+Tensor TransformerBlock::with_network(const Tensor& x) const { return x + dropout2(linear2(gelu(linear1(norm2(x))))); }
+
 Tensor TransformerBlock::operator()(Tensor x, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
-  x = x + dropout1(self_attn(norm1(x), masks));
-  return here.output(x + dropout2(linear2(gelu(linear1(norm2(x))))));
+  return here.output(with_network(x + dropout1(self_attn(norm1(x), masks))));
+}
+
+Tensor TransformerBlock::step(Tensor x, AttentionCache& cache, const IndexArray& lengths) const {
+  return with_network(x + self_attn.step(norm1(x), cache, lengths));
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,10 +1,11 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/shape.hpp>
+#include <xtape/core/ops/gather.hpp>
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/positional.hpp>
 
+#include <algorithm>
 #include <numeric>
 
 namespace xtape::inline XTAPE_FLAVOUR {
@@ -32,9 +33,18 @@ Init weight_init(const TransformerConfig& c) {
   return {};
 }
 
+AttentionForm attention_of(const TransformerConfig& c) {
+  AttentionForm form = c.attention;
+  form.positions = c.positions == Positions::rotary  ? AttentionPositions::rotary
+                   : c.positions == Positions::alibi ? AttentionPositions::alibi
+                                                     : AttentionPositions::none;
+  return form;
+}
+
 TransformerBlockOptions block_options(const TransformerConfig& c) {
   return {.width = c.width,
           .heads = c.heads,
+          .attention = attention_of(c),
           .hidden = c.hidden,
           .dropout = c.dropout,
           .bias = c.bias,
@@ -62,11 +72,21 @@ std::vector<TransformerBlock> blocks(const Scope& scope, const TransformerConfig
 
 }  // namespace
 
+Positions positions_of(std::string_view name) {
+  if (name == "learned") return Positions::learned;
+  if (name == "sinusoidal") return Positions::sinusoidal;
+  if (name == "rotary") return Positions::rotary;
+  if (name == "alibi") return Positions::alibi;
+  throw ValueError("transformer_lm", "there are no positions '" + std::string(name) +
+                                         "'; there are learned, sinusoidal, rotary and alibi");
+}
+
 TransformerLM::TransformerLM(const Scope& scope, const TransformerConfig& config)
     : config_(checked(config)),
       token_embedding_(scope / "token_embedding", config.vocab, config.width, embedding_options(config)),
       position_embedding_(position_embedding(scope, config)),
-      sinusoids_(position_embedding_ ? Array() : sinusoidal_positions(config.context, config.width)),
+      sinusoids_(config.positions == Positions::sinusoidal ? sinusoidal_positions(config.context, config.width)
+                                                           : Array()),
       dropout_(scope / "dropout", config.dropout),
       layers_(blocks(scope / "layers", config)),
       norm_(scope / "norm", config.width, {.bias = config.norm_bias}) {
@@ -82,24 +102,68 @@ TransformerLM::TransformerLM(const Scope& scope, const TransformerConfig& config
   }
 }
 
+/// What the positions [T] or [B, T] add to the embeddings; empty if nothing.
+Tensor TransformerLM::position_rows(const IndexArray& positions) const {
+  if (position_embedding_) return (*position_embedding_)(positions);
+  return config_.positions == Positions::sinusoidal ? embedding(Tensor(sinusoids_), positions) : Tensor();
+}
+
+Tensor TransformerLM::logits(const Tensor& x) const {
+  const Tensor normed = norm_(x);
+  if (head_) return (*head_)(normed);
+  return linear(normed, token_embedding_.weight, head_bias_.defined() ? head_bias_.tensor() : Tensor());
+}
+
 Tensor TransformerLM::operator()(const IndexArray& ids) const {
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context)
     fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with T at most " + std::to_string(config_.context),
                        {ids.shape()});
-  const auto length = static_cast<index_t>(ids.shape()[1]);
-  Tensor positions;
-  if (position_embedding_) {
-    IndexArray steps(Shape{ids.shape()[1]});
-    std::iota(steps.begin(), steps.end(), 0);
-    positions = (*position_embedding_)(steps);
-  } else {
-    positions = slice(sinusoids_, 0, 0, length);
-  }
-  Tensor x = dropout_(token_embedding_(ids) + positions);
+  IndexArray steps(Shape{ids.shape()[1]});
+  std::iota(steps.begin(), steps.end(), 0);
+  const Tensor tokens = token_embedding_(ids), positions = position_rows(steps);
+  Tensor x = dropout_(positions.defined() ? tokens + positions : tokens);
   for (const TransformerBlock& layer : layers_) x = layer(x, {.causal = true});
-  x = norm_(x);
-  if (head_) return (*head_)(x);
-  return linear(x, token_embedding_.weight, head_bias_.defined() ? head_bias_.tensor() : Tensor());
+  return logits(x);
+}
+
+TransformerCache TransformerLM::cache(index_t batch) const {
+  std::vector<AttentionCache> caches;
+  for (const TransformerBlock& layer : layers_) caches.push_back(layer.self_attn.cache(batch, config_.context));
+  return TransformerCache(std::move(caches));
+}
+
+Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const IndexArray& lengths) const {
+  const std::size_t batch = cache.lengths().size();
+  if (ids.dimension() != 2 || ids.shape()[0] != batch)
+    fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with the B of the cache", {ids.shape(), Shape{batch}});
+  IndexArray positions(ids.shape());
+  const auto time = static_cast<index_t>(ids.shape()[1]);
+  for (index_t i = 0; i < static_cast<index_t>(ids.size()); ++i) {
+    const index_t b = i / time, t = i % time, position = cache.lengths().data()[b] + t;
+    const bool real_one = lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
+    if (real_one && position >= config_.context)
+      throw ValueError("transformer_lm", std::to_string(position + 1) + " positions are more than the context of " +
+                                             std::to_string(config_.context));
+    positions.data()[i] = std::min(position, config_.context - 1);  // of padding: any
+  }
+  const Tensor tokens = token_embedding_(ids), rows = position_rows(positions);
+  Tensor x = rows.defined() ? tokens + rows : tokens;
+  for (std::size_t i = 0; i < layers_.size(); ++i) x = layers_[i].step(x, cache.layers[i], lengths);
+  return logits(x);
+}
+
+void TransformerLM::redraw_features() {
+  for (TransformerBlock& layer : layers_) layer.self_attn.redraw_features();
+}
+
+index_t TransformerCache::bytes() const {
+  index_t sum = 0;
+  for (const AttentionCache& layer : layers) sum += layer.bytes();
+  return sum;
+}
+
+void TransformerCache::select(const IndexArray& rows) {
+  for (AttentionCache& layer : layers) layer.select(rows);
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR

@@ -21,4 +21,16 @@ Array sinusoidal_positions(index_t length, index_t width) {
   return out;
 }
 
+std::vector<double> alibi_slopes(index_t heads) {
+  if (heads < 1) throw ValueError("alibi_slopes", "there must be at least 1 head");
+  index_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  std::vector<double> out;
+  for (index_t h = 0; h < power; ++h)
+    out.push_back(std::exp2(-8 * static_cast<double>(h + 1) / static_cast<double>(power)));
+  for (index_t h = 0; power + h < heads; ++h)
+    out.push_back(std::exp2(-8 * static_cast<double>(2 * h + 1) / static_cast<double>(2 * power)));
+  return out;
+}
+
 }  // namespace xtape::inline XTAPE_FLAVOUR

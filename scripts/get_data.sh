@@ -9,6 +9,8 @@ usage: scripts/get_data.sh NAME
 Known data sets:
   kjv   the King James Bible, 4.1 MB of English: datasets/kjv.txt, one verse a line,
         and datasets/kjv.refs.tsv, book, chapter and verse of each line (Debian package bible-kjv)
+  cmu   the CMU pronouncing dictionary, 106,000 English words with their sounds, as a Festival
+        lexicon: datasets/cmudict.out (Debian package festlex-cmu)
 END
 }
 
@@ -50,9 +52,26 @@ get_kjv() {
   echo "datasets/kjv.txt: $count verses, $(wc -c <datasets/kjv.txt) bytes"
 }
 
+get_cmu() {
+  local source=${FESTIVAL_DICTS:-/usr/share/festival/dicts}/cmu/cmudict-0.4.out entries=105901
+  if [[ -f datasets/cmudict.out ]]; then
+    echo "datasets/cmudict.out is already there"
+    return
+  fi
+  [[ -f $source ]] || fail 2 "$source is missing; run: sudo apt-get install --no-install-recommends festlex-cmu"
+  local count
+  count=$(grep -c '^("' "$source") || true
+  ((count == entries)) || fail 1 "$source has $count entries, not $entries; datasets/ is left as it was"
+  cat "$source" >"$new/cmudict.out"
+  note_source "cmudict.out" festlex-cmu "CMU and University of Edinburgh, free with their notices"
+  mv "$new/SOURCES.txt" datasets/
+  mv "$new/cmudict.out" datasets/
+  echo "datasets/cmudict.out: $count entries"
+}
+
 case "${1-}" in
   -h | --help) usage && exit ;;
-  kjv) ;;
+  kjv | cmu) ;;
   *)
     echo "error: there is no data set '${1-}'" >&2
     usage >&2

@@ -49,6 +49,17 @@ bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
   return true;
 }
 
+/// Rows packed as a factor [rows, width], those that are not finite as zeros: 0 times them is 0 then. See `mix`.
+PackedFactor pack_finite(const real* x, index_t rows, index_t width, index_t stride) {
+  if (all_finite(x, rows, width, stride)) return PackedFactor({x, stride}, rows, width);
+  const Scratch<real> clean(rows * width);
+  for (index_t r = 0; r < rows; ++r) {
+    if (level().reduce.all_finite(x + r * stride, width)) std::copy_n(x + r * stride, width, clean.data() + r * width);
+    else std::fill_n(clean.data() + r * width, width, real(0));
+  }
+  return PackedFactor({clean.data(), width}, rows, width);
+}
+
 /// Keys and values of one head, packed once for all blocks of queries.
 struct Packed {
   PackedFactor keys_across;  // k^T, for scores
@@ -59,8 +70,8 @@ struct Packed {
   Packed(const AttentionProblem& p, index_t b, index_t key_head, bool backward)
       : keys_across({p.k.at(b, key_head), p.k.row, true}, p.width, p.keys),
         values(backward ? PackedFactor({p.v.at(b, key_head), p.v.row, true}, p.value_width, p.keys)
-                        : PackedFactor({p.v.at(b, key_head), p.v.row}, p.keys, p.value_width)),
-        keys({p.k.at(b, key_head), p.k.row}, backward ? p.keys : 0, p.width),
+                        : pack_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)),
+        keys(pack_finite(p.k.at(b, key_head), backward ? p.keys : 0, p.width, p.k.row)),
         finite_keys(!backward || all_finite(p.k.at(b, key_head), p.keys, p.width, p.k.row)),
         finite_values(backward || all_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)) {}
 };
@@ -76,15 +87,17 @@ void drop_factors(const AttentionProblem& p, const Block& block, index_t i, std:
   for (index_t j = 0; j < block.keys; ++j) factors[j] = words[j] >= p.drop_below ? p.keep_scale : 0;
 }
 
-/// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value.
+/// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value, and no bit
+/// depends on it: rows that are not finite stand in `packed` as zeros, and are added to those who see them.
 void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const PackedFactor& packed,
          const real* values, index_t value_stride, bool finite, real beta, real* out, index_t out_stride) {
-  if (finite) return gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride);
-  for (index_t i = 0; i < rows; ++i) {
-    for (index_t c = 0; beta == 0 && c < width; ++c) out[i * out_stride + c] = 0;
-    for (index_t j = 0; j < count; ++j) {
+  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride);
+  for (index_t j = 0; !finite && j < count; ++j) {
+    const real* value = values + j * value_stride;
+    if (level().reduce.all_finite(value, width)) continue;
+    for (index_t i = 0; i < rows; ++i) {
       const real w = weights[i * stride + j];
-      for (index_t c = 0; w != 0 && c < width; ++c) out[i * out_stride + c] += w * values[j * value_stride + c];
+      for (index_t c = 0; w != 0 && c < width; ++c) out[i * out_stride + c] += w * value[c];
     }
   }
 }

@@ -12,6 +12,8 @@ build_packages=(
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
 # The King James text.
 kjv_packages=(bible-kjv)
+# The pronouncing dictionary.
+cmu_packages=(festlex-cmu)
 
 # Prints those of the named packages that are not installed.
 missing_packages() {

@@ -67,6 +67,25 @@ TEST_CASE("the character transformer learns, logs and writes, the same for the s
   CHECK(sample(runs[0]).size() == std::string("A sample:\n").size() + 50 + 1);
 }
 
+TEST_CASE("the character transformer learns with every attention and every kind of positions") {
+  const TemporaryDirectory work;
+  work.write("text", some_text());
+  std::vector<std::vector<std::string>> variants = {
+      {"--positions", "sinusoidal"}, {"--positions", "rotary"}, {"--positions", "alibi"}};
+  for (const std::string& name : attention_names()) variants.push_back({"--attention", name});
+  for (std::vector<std::string> options : variants) {
+    const std::string out = options[1];
+    INFO(out);
+    options.insert(options.end(), {"--steps", "120", "--log-interval", "119", "--sample", "20", "--top-k", "5",
+                                   "--top-p", "0.9", "--out", out});
+    const Finished result = train(work, options);
+    INFO(result.err);
+    CHECK(result.code == 0);
+    const std::vector<json> metrics = metrics_without_wall(work.path() + "/" + out);
+    CHECK(metrics.back()["validation_loss"] < 0.9 * metrics.front()["validation_loss"].get<double>());
+  }
+}
+
 TEST_CASE("bad input to the example gives one line, exit code 2 and no run directory") {
   const TemporaryDirectory work;
   work.write("text", some_text());

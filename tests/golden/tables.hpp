@@ -12,6 +12,7 @@ GoldenTable reduce_golden_cases();
 GoldenTable loss_golden_cases();
 GoldenTable norm_golden_cases();
 GoldenTable attention_golden_cases();
+GoldenTable attention_kinds_golden_cases();
 GoldenTable recurrent_golden_cases();
 GoldenTable recurrent_layer_golden_cases();
 GoldenTable layer_golden_cases();
@@ -30,8 +31,8 @@ inline GoldenTable joined(const std::vector<GoldenTable>& tables) {
 
 inline GoldenTable all_golden_cases() {
   return joined({elementwise_golden_cases(), linear_algebra_golden_cases(), shape_golden_cases(), reduce_golden_cases(),
-                 loss_golden_cases(), norm_golden_cases(), attention_golden_cases(), recurrent_golden_cases(),
-                 recurrent_layer_golden_cases(), layer_golden_cases()});
+                 loss_golden_cases(), norm_golden_cases(), attention_golden_cases(), attention_kinds_golden_cases(),
+                 recurrent_golden_cases(), recurrent_layer_golden_cases(), layer_golden_cases()});
 }
 
 }  // namespace xtape::test

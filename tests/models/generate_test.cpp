@@ -58,6 +58,51 @@ TEST_CASE("tokens are drawn with the probabilities of the tempered softmax") {
   CHECK(written != generate(f.model, {0}, {.length = draws, .temperature = temperature, .seed = 2}));
 }
 
+TEST_CASE("top-k and top-p draw among the most likely tokens only, with their shares") {
+  const std::vector<double> probability = {0.4, 0.1, 0.3, 0.15, 0.05};
+  std::vector<double> logits;
+  for (double p : probability) logits.push_back(std::log(p));
+  const auto shares = [&](const GenerateOptions& options) {
+    Random random(1, "draws");
+    std::vector<double> out(5, 0);
+    for (int i = 0; i < 4000; ++i) out[static_cast<std::size_t>(draw_token(logits, options, random))] += 1.0 / 4000;
+    return out;
+  };
+  const auto check_shares = [&](const GenerateOptions& options, const std::vector<double>& want) {
+    const std::vector<double> got = shares(options);
+    for (std::size_t i = 0; i < 5; ++i) {
+      if (want[i] == 0) CHECK(got[i] == 0);
+      CHECK(std::abs(got[i] - want[i]) <= 4 * std::sqrt(want[i] * (1 - want[i]) / 4000) + 1e-9);
+    }
+  };
+  check_shares({.length = 1, .top_k = 2}, {4.0 / 7, 0, 3.0 / 7, 0, 0});
+  check_shares({.length = 1, .top_k = 1}, {1, 0, 0, 0, 0});
+  check_shares({.length = 1, .top_k = 9}, probability);
+  check_shares({.length = 1, .top_p = 0.69}, {4.0 / 7, 0, 3.0 / 7, 0, 0});
+  check_shares({.length = 1, .top_p = 0.71}, {8.0 / 17, 0, 6.0 / 17, 3.0 / 17, 0});
+  check_shares({.length = 1, .top_p = 1e-9}, {1, 0, 0, 0, 0});
+  check_shares({.length = 1, .top_k = 3, .top_p = 0.5}, {4.0 / 7, 0, 3.0 / 7, 0, 0});  // 0.4 of 0.85 is less than half
+  Random random(1, "draws");
+  CHECK(draw_token({1, std::nan(""), 3, 3}, {.length = 1, .temperature = 0}, random) == 2);
+}
+
+TEST_CASE("what is written does not depend on the cache: a long context gives the tokens of whole passes") {
+  ParamStore store(3);
+  const TransformerLM model(
+      store.root(), {.vocab = 5, .context = 12, .width = 8, .heads = 2, .layers = 2, .attention = {.key_heads = 1}});
+  std::vector<index_t> tokens = {4, 0, 2};
+  const std::vector<index_t> written = generate(model, tokens, {.length = 14, .temperature = 0});
+  for (index_t token : written) {
+    const std::size_t length = std::min<std::size_t>(tokens.size(), 12);
+    IndexArray ids(Shape{1, length});
+    std::copy(tokens.end() - static_cast<std::ptrdiff_t>(length), tokens.end(), ids.begin());
+    const Tensor logits = model(ids);
+    const real* last = logits.data() + logits.size() - 5;
+    CHECK(token == std::max_element(last, last + 5) - last);
+    tokens.push_back(token);
+  }
+}
+
 TEST_CASE("a recurrent model writes what follows all tokens before") {
   ParamStore store(3);
   const CharRNN model(store.root(), {.vocab = 5, .cell = CellKind::gru, .embedding = 3, .hidden = 8});
@@ -81,5 +126,8 @@ TEST_CASE("wrong arguments of generate") {
   check_throws<ValueError>([&] { generate(f.model, {1}, {.length = -1}); }, "the length must not be negative");
   for (double bad : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .temperature = bad}); }, "the temperature");
+  check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_k = -1}); }, "top_k must not be negative");
+  for (double bad : {0.0, 1.5, std::numeric_limits<double>::quiet_NaN()})
+    check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_p = bad}); }, "top_p must be above 0");
   check_throws<IndexError>([&] { generate(f.model, {5}, {.length = 1}); }, "");
 }

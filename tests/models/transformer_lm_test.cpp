@@ -7,7 +7,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr TransformerConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
+const TransformerConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
 
 IndexArray tokens(std::size_t batch, std::size_t length, std::uint64_t seed, index_t vocab = 11) {
   IndexArray out(Shape{batch, length});
@@ -200,4 +200,60 @@ TEST_CASE("TransformerLM: configurations that make no model") {
   refused([](C& c) { c.width = 0; }, "sizes must be at least 1");
   refused([](C& c) { c.heads = 5; }, "5 heads do not divide the width 12");
   refused([](C& c) { c.dropout = 1.5; }, "the dropout probability must be from 0 to 1");
+}
+
+TEST_CASE("TransformerLM: cached steps equal the whole, with every attention and every kind of positions") {
+  std::vector<TransformerConfig> configs;
+  for (const std::string& name : attention_names()) {
+    configs.push_back(kSmall);
+    configs.back().heads = 2;
+    configs.back().attention = attention_form(name, 2);
+  }
+  for (const char* name : {"learned", "sinusoidal", "rotary", "alibi"}) {
+    configs.push_back(kSmall);
+    configs.back().positions = positions_of(name);
+  }
+  for (const TransformerConfig& config : configs) {
+    ParamStore store(3);
+    const TransformerLM model(store.root(), config);
+    const IndexArray ids = tokens(2, 8, 1);
+    const Tensor whole = model(ids);
+    for (const std::vector<index_t>& chunks : {std::vector<index_t>{8}, {5, 1, 2}, {1, 1, 1, 1, 1, 1, 1, 1}}) {
+      TransformerCache cache = model.cache(2);
+      index_t done = 0;
+      for (index_t size : chunks) {
+        IndexArray part(Shape{2, static_cast<std::size_t>(size)});
+        for (std::size_t b = 0; b < 2; ++b)
+          for (std::size_t t = 0; t < part.shape()[1]; ++t) part(b, t) = ids(b, static_cast<std::size_t>(done) + t);
+        const Tensor y = model.step(part, cache);
+        check_near(y.value(), slice(whole, 1, done, done + size).value(),
+                   {tolerance(1e-11, 1e-5), tolerance(1e-12, 1e-6)});
+        done += size;
+      }
+      CHECK(cache.lengths() == IndexArray{8, 8});
+    }
+  }
+}
+
+TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and what they refuse") {
+  ParamStore store(3);
+  const TransformerLM model(store.root(), kSmall);
+  const IndexArray ids = tokens(2, 8, 1);
+  TransformerCache cache = model.cache(2);
+  model.step(IndexArray{{ids(0, 0), ids(0, 1), ids(0, 2)}, {ids(1, 0), 0, 0}}, cache, IndexArray{3, 1});
+  IndexArray one(Shape{2, 1});
+  one(0, 0) = ids(0, 3), one(1, 0) = ids(1, 1);
+  const Array y = model.step(one, cache).value();
+  const Array whole = model(ids).value();
+  for (std::size_t v = 0; v < 11; ++v) {
+    check_near(y(0, 0, v), whole(0, 3, v), {0, tolerance(1e-12, 1e-5)});
+    check_near(y(1, 0, v), whole(1, 1, v), {0, tolerance(1e-12, 1e-5)});
+  }
+  CHECK(cache.lengths() == IndexArray{4, 2});
+  cache.select(indices({2}, {1, 1}));
+  CHECK(cache.lengths() == IndexArray{2, 2});
+  CHECK(cache.bytes() > 0);
+  check_throws<ValueError>([&] { model.step(tokens(2, 7, 1), cache); }, "9 positions are more than the context of 8");
+  check_throws<ShapeError>([&] { model.step(tokens(1, 2, 1), cache); }, "with the B of the cache");
+  check_throws<ValueError>([] { positions_of("absolute"); }, "there are no positions 'absolute'");
 }

@@ -3,6 +3,11 @@
 
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/models/char_rnn.hpp>
+#include <xtape/models/decoder_block.hpp>
+#include <xtape/models/seq2seq_rnn.hpp>
+#include <xtape/models/seq2seq_transformer.hpp>
+#include <xtape/models/transformer_classifier.hpp>
+#include <xtape/nn/attention_rnn.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/dropout.hpp>
 #include <xtape/nn/gru.hpp>
@@ -74,6 +79,73 @@ std::vector<LayerCase> attention_layers() {
           block("key padding", padded), block("dropout", causal, 0.3)};
 }
 
+/// Self-attention and attention to a memory, of every kind.
+std::vector<LayerCase> attention_kinds() {
+  const Array x = sample({2, 3, 8}, 7), memory = sample({2, 4, 8}, 8);
+  const AttentionMasks causal = {.causal = true, .key_padding = padding_mask({3, 2}, 3)};
+  const AttentionMasks padded = {.key_padding = padding_mask({4, 2}, 4)};
+  std::vector<std::pair<std::string, AttentionForm>> forms;
+  for (const std::string& name : attention_names()) forms.emplace_back(name, attention_form(name, 4));
+  forms.push_back({"rotary", {.positions = AttentionPositions::rotary}});
+  forms.push_back({"alibi", {.positions = AttentionPositions::alibi}});
+  forms.push_back({"wide heads", {.head_width = 3, .value_width = 5}});
+  std::vector<LayerCase> out;
+  for (const auto& [name, form] : forms) {
+    const MultiHeadAttentionOptions options = {.width = 8, .heads = 4, .form = form};
+    out.push_back(
+        {"MultiHeadAttention",
+         name,
+         {x},
+         builder<MultiHeadAttention>([causal](const auto& layer, Args a) { return layer(a[0], causal); }, options)});
+    out.push_back({"MultiHeadAttention",
+                   name + " to a memory",
+                   {x, memory},
+                   builder<MultiHeadAttention>(
+                       [padded](const auto& layer, Args a) { return layer(a[0], a[1], padded); }, options)});
+  }
+  out.push_back({"DecoderBlock",
+                 "causal and memory padding",
+                 {x, memory},
+                 builder<DecoderBlock>(
+                     [padded](const auto& layer, Args a) { return layer(a[0], a[1], {.causal = true}, padded); },
+                     TransformerBlockOptions{.width = 8, .heads = 2, .hidden = 10})});
+  for (const ScoreKind score : {ScoreKind::dot, ScoreKind::scaled_dot, ScoreKind::additive})
+    for (const bool gated : {false, true})
+      out.push_back(
+          {"AttentionRNN",
+           gated ? "gated" : "vanilla",
+           {sample({2, 4, 3}, 9)},
+           builder<AttentionRNN>(of_one<AttentionRNN>, 3, 4, AttentionRNNOptions{.score = score, .gated = gated})});
+  return out;
+}
+
+std::vector<LayerCase> sequence_models() {
+  const IndexArray source = {{1, 2, 6, 3}, {4, 5, 0, 0}}, target = {{1, 3, 4}, {1, 2, 0}};
+  const Mask padding = padding_mask({4, 2}, 4);
+  const auto translate = [=](const auto& model, Args) { return model(source, padding, target); };
+  const auto classify = [=](const TransformerClassifier& model, Args) { return model(source, padding); };
+  const Seq2SeqConfig config = {.source_vocab = 7,
+                                .target_vocab = 5,
+                                .context = 4,
+                                .width = 4,
+                                .heads = 2,
+                                .encoder_layers = 1,
+                                .decoder_layers = 1};
+  TransformerClassifierConfig classifier = {
+      .vocab = 7, .classes = 3, .context = 4, .width = 4, .heads = 2, .layers = 1};
+  std::vector<LayerCase> out = {
+      {"Seq2SeqTransformer", "padded source", {}, builder<Seq2SeqTransformer>(translate, config)},
+      {"Seq2SeqRNN",
+       "padded source",
+       {},
+       builder<Seq2SeqRNN>(translate,
+                           Seq2SeqRNNConfig{.source_vocab = 7, .target_vocab = 5, .embedding = 3, .hidden = 4})},
+      {"TransformerClassifier", "mean", {}, builder<TransformerClassifier>(classify, classifier)}};
+  classifier.pooling = Pooling::first;
+  out.push_back({"TransformerClassifier", "first position", {}, builder<TransformerClassifier>(classify, classifier)});
+  return out;
+}
+
 /// Outputs over all steps and last states, as one vector.
 template <class Output>
 Tensor all_of(const Output& out) {
@@ -126,7 +198,8 @@ std::vector<LayerCase> models() {
 
 std::vector<LayerCase> layer_grad_cases() {
   std::vector<LayerCase> all;
-  for (const auto& table : {simple_layers, attention_layers, recurrent_layers, models})
+  for (const auto& table :
+       {simple_layers, attention_layers, attention_kinds, recurrent_layers, models, sequence_models})
     for (LayerCase& entry : table()) all.push_back(std::move(entry));
   return all;
 }

@@ -82,6 +82,31 @@ run "$get_data" kjv
 check "again: exit 0" [ $status = 0 ]
 check "again: nothing is done" grep -qx changed "$work/tree/datasets/kjv.txt"
 
+# lexicon COUNT: a Festival dictionary of so many entries.
+lexicon() {
+  mkdir -p "$work/dicts/cmu"
+  for ((i = 0; i < $1; i++)); do echo '("cat" n (((k ae t) 1)))'; done >"$work/dicts/cmu/cmudict-0.4.out"
+}
+
+export FESTIVAL_DICTS=$work/dicts
+run "$get_data" cmu
+check "no lexicon: exit 2" [ $status = 2 ]
+check "no lexicon: the package is named" says "apt-get install --no-install-recommends festlex-cmu"
+lexicon 105900
+run "$get_data" cmu
+check "an entry is missing: exit 1" [ $status = 1 ]
+check "an entry is missing: the count is given" says "has 105900 entries, not 105901"
+check "an entry is missing: nothing is left behind" [ ! -e "$work/tree/datasets/cmudict.out" ]
+lexicon 105901
+run "$get_data" cmu
+check "cmu: exit 0" [ $status = 0 ]
+check "cmu: all entries" [ "$(wc -l <"$work/tree/datasets/cmudict.out")" = 105901 ]
+check "cmu: its source" grep -q $'^cmudict.out\tfestlex-cmu\t4.38\t' "$work/tree/datasets/SOURCES.txt"
+check "cmu: other sources stay" grep -q $'^other.txt\tother\t1\tMIT$' "$work/tree/datasets/SOURCES.txt"
+run "$get_data" cmu
+check "cmu again: exit 0" [ $status = 0 ]
+unset FESTIVAL_DICTS
+
 # ensure LINE: ensure_packages on a system that has cmake only.
 ensure() { run bash -c "set -euo pipefail; source '$root/scripts/lib/packages.sh'; ensure_packages cmake $1; echo went on"; }
 new_system

@@ -157,6 +157,20 @@ struct RecurrentTable {
   void (*gru_reset_backward)(const GateRows&, const GateGrads&);
 };
 
+/// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
+struct LinearAttentionTable {
+  index_t lanes;
+  void (*outer_add)(real* m, index_t rows, index_t columns, const real* a, const real* x);
+  void (*mixed_rows)(const real* m, index_t rows, index_t columns, const real* a, real* out);
+  void (*row_dots)(const real* m, index_t rows, index_t columns, const real* x, real* out);
+};
+
+/// Scores of additive attention, one query at a time.
+struct AdditiveTable {
+  void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
+  void (*tanh_sum_slopes)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
+};
+
 struct Level {
   const char* name;
   const UnaryTable& unary;
@@ -170,6 +184,8 @@ struct Level {
   const OptimizeTable& optimize;
   const GemmTable& gemm;
   const RecurrentTable& recurrent;
+  const LinearAttentionTable& linear_attention;
+  const AdditiveTable& additive;
 };
 
 /// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).

@@ -1,0 +1,68 @@
+#include <xtape/core/kernels/cached_attention.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/scratch.hpp>
+#include <xtape/core/kernels/threads.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels {
+
+namespace {
+
+using Problem = CachedAttentionProblem;
+
+constexpr index_t kBlock = 64;  // keys that stay in the first cache while all queries of the group read them
+
+/// body(first, count) for blocks of the first `length` keys.
+template <class Body>
+void in_blocks(index_t length, const Body& body) {
+  for (index_t first = 0; first < length; first += kBlock) body(first, std::min(kBlock, length - first));
+}
+
+/// All queries that read one key head: row r is query r % queries of head first_head + r / queries.
+void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
+  const index_t group = p.heads / p.key_heads, rows = group * p.queries;
+  const index_t width = cached_row_width(p.width), value_width = cached_row_width(p.value_width);
+  const real* keys = p.keys + (b * p.key_heads + key_head) * p.capacity * width;
+  const real* values = p.values + (b * p.key_heads + key_head) * p.capacity * value_width;
+  const index_t* visible = p.visible + b * p.queries;
+  const index_t longest = p.queries ? *std::max_element(visible, visible + p.queries) : 0;
+  const index_t first_row = (b * p.heads + key_head * group) * p.queries;
+  const Scratch<real> q(rows * width), weights(rows * longest), sums(rows * value_width), part(value_width);
+  std::fill_n(q.data(), rows * width, real(0));
+  std::fill_n(sums.data(), rows * value_width, real(0));
+  for (index_t r = 0; r < rows; ++r)
+    level().elementwise.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
+  in_blocks(longest, [&](index_t first, index_t count) {
+    for (index_t r = 0; r < rows; ++r)
+      level().linear_attention.row_dots(keys + first * width, count, width, q.data() + r * width,
+                                        weights.data() + r * longest + first);
+  });
+  for (index_t r = 0; r < rows; ++r)
+    level().softmax.softmax(weights.data() + r * longest, weights.data() + r * longest, visible[r % p.queries]);
+  in_blocks(longest, [&](index_t first, index_t count) {
+    for (index_t r = 0; r < rows; ++r) {
+      const index_t seen = std::min(count, visible[r % p.queries] - first);
+      if (seen <= 0) continue;
+      level().linear_attention.mixed_rows(values + first * value_width, seen, value_width,
+                                          weights.data() + r * longest + first, part.data());
+      level().elementwise.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
+    }
+  });
+  for (index_t r = 0; r < rows; ++r)
+    std::copy_n(sums.data() + r * value_width, p.value_width, out + (first_row + r) * p.value_width);
+}
+
+}  // namespace
+
+index_t cached_row_width(index_t width) {
+  const index_t lanes = level().linear_attention.lanes;
+  return (width + lanes - 1) / lanes * lanes;
+}
+
+void cached_attention(const Problem& p, real* out) {
+  parallel_for(p.batches * p.key_heads,
+               [&](index_t task) { attend_group(p, task / p.key_heads, task % p.key_heads, out); });
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels

@@ -1,0 +1,318 @@
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/linear_attention.hpp>
+#include <xtape/core/kernels/scratch.hpp>
+#include <xtape/core/kernels/threads.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace xtape::inline XTAPE_FLAVOUR::kernels {
+
+namespace {
+
+using Problem = LinearAttentionProblem;
+constexpr real kMinusInfinity = -std::numeric_limits<real>::infinity();
+
+index_t padded_width(index_t value_width) {
+  const index_t lanes = level().linear_attention.lanes;
+  return (value_width + lanes - 1) / lanes * lanes;
+}
+
+index_t visible_keys(const Problem& p, index_t query) {
+  return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
+}
+
+/// exp(x - top) where x <= top, 0 for x minus infinity whatever the top.
+real shrunk(real x, real top) { return x == kMinusInfinity ? 0 : std::exp(x - top); }
+
+/// The sums of one key head, relative to exp(top): rows_f = sum_j k_jf v_j, totals_f = sum_j k_jf. The normal form has
+/// one top, tops[0], over its gains; the separable form one for each feature. Tops are maxima over the keys added so
+/// far: a later key cannot change what was read before.
+class Sums {
+ public:
+  Sums(index_t features, index_t value_width, real* state)
+      : features_(features),
+        width_(padded_width(value_width)),
+        rows(state),
+        totals(rows + features * width_),
+        tops(totals + features) {}
+
+  void clear() const {
+    std::fill_n(rows, features_ * (width_ + 1), real(0));
+    std::fill_n(tops, features_, kMinusInfinity);
+  }
+
+  /// a_f v for every row, a_f for every total.
+  void add(const real* a, const real* padded_v) const {
+    level().linear_attention.outer_add(rows, features_, width_, a, padded_v);
+    for (index_t f = 0; f < features_; ++f) totals[f] += a[f];
+  }
+  void shrink(real factor) const {
+    if (factor != 1) level().elementwise.scaled(rows, factor, rows, false, features_ * (width_ + 1));
+  }
+  void shrink_row(index_t f, real factor) const {
+    if (factor == 1) return;
+    level().elementwise.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
+    totals[f] *= factor;
+  }
+  void mix(const real* a, real* padded_out) const {
+    level().linear_attention.mixed_rows(rows, features_, width_, a, padded_out);
+  }
+  void dots(const real* padded_x, real* out) const {
+    level().linear_attention.row_dots(rows, features_, width_, padded_x, out);
+  }
+  index_t width() const { return width_; }
+
+ private:
+  index_t features_, width_;
+
+ public:
+  real *rows, *totals, *tops;
+};
+
+/// One head's rows of a [B, H, T, width] array, or null.
+template <class Pointer>
+Pointer head_of(Pointer data, index_t b, index_t heads, index_t h, index_t rows, index_t width) {
+  return data ? data + (b * heads + h) * rows * width : nullptr;
+}
+
+/// All that belongs to one key head.
+struct Group {
+  const Problem& p;
+  index_t b, key_head, size, first_head;
+  const real *k, *v, *gains;
+  const bool* padding;
+  Scratch<real> padded, buffer, features;  // a padded row of values, another, a row of features
+
+  Group(const Problem& problem, index_t task)
+      : p(problem),
+        b(task / p.key_heads),
+        key_head(task % p.key_heads),
+        size(p.heads / p.key_heads),
+        first_head(key_head * size),
+        k(head_of(p.k, b, p.key_heads, key_head, p.keys, p.features)),
+        v(head_of(p.v, b, p.key_heads, key_head, p.keys, p.value_width)),
+        gains(head_of(p.log_gain, b, p.key_heads, key_head, p.keys, 1)),
+        padding(p.padding ? p.padding + b * p.keys : nullptr),
+        padded(padded_width(p.value_width)),
+        buffer(padded_width(p.value_width)),
+        features(p.features) {
+    std::fill_n(padded.data(), padded_width(p.value_width), real(0));
+    std::fill_n(buffer.data(), padded_width(p.value_width), real(0));
+  }
+
+  bool hidden(index_t j) const { return padding && padding[j]; }
+  const real* query(index_t g, index_t t) const {
+    return head_of(p.q, b, p.heads, first_head + g, p.queries, p.features) + t * p.features;
+  }
+  template <class Pointer>
+  Pointer output(Pointer data, index_t g, index_t t) const {
+    return head_of(data, b, p.heads, first_head + g, p.queries, p.value_width) + t * p.value_width;
+  }
+  /// A row of values in a padded row.
+  const real* in_padded(const real* row) const {
+    std::copy_n(row, p.value_width, padded.data());
+    return padded.data();
+  }
+
+  /// Key j relative to the tops: what was added to the sums, had they had these tops then.
+  const real* key(index_t j, const real* tops) const {
+    const real* row = k + j * p.features;
+    if (p.separable) {
+      for (index_t f = 0; f < p.features; ++f)
+        features[f] = row[f] == kMinusInfinity ? kMinusInfinity : row[f] - tops[f];
+      level().unary.value(Unary::exp, {}, features.data(), features.data(), p.features);
+      return features.data();
+    }
+    if (!gains) return row;
+    level().elementwise.scaled(row, shrunk(gains[j], tops[0]), features.data(), false, p.features);
+    return features.data();
+  }
+
+  void raise_tops(const Sums& sums, index_t j) const {
+    for (index_t f = 0; p.separable && f < p.features; ++f) {
+      const real x = k[j * p.features + f];
+      if (!(x > sums.tops[f])) continue;
+      sums.shrink_row(f, shrunk(sums.tops[f], x));
+      sums.tops[f] = x;
+    }
+    if (p.separable || !gains || !(gains[j] > sums.tops[0])) return;
+    sums.shrink(shrunk(sums.tops[0], gains[j]));
+    sums.tops[0] = gains[j];
+  }
+
+  /// Adds the keys that query t is the first to see.
+  void advance(const Sums& sums, index_t t) const {
+    for (index_t j = t > 0 ? visible_keys(p, t - 1) : 0; j < visible_keys(p, t); ++j) {
+      if (hidden(j)) continue;
+      raise_tops(sums, j);
+      sums.add(key(j, sums.tops), in_padded(v + j * p.value_width));
+    }
+  }
+
+  /// The weights of the rows of the sums in the output of a query; `out` may be the group's feature row.
+  void row_weights(const Sums& sums, const real* q, real* out) const {
+    if (p.separable) {
+      for (index_t f = 0; f < p.features; ++f) out[f] = sums.totals[f] == 0 ? 0 : q[f] / sums.totals[f];
+      return;
+    }
+    const double total = level().reduce.dot(q, sums.totals, p.features);
+    level().elementwise.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
+  }
+};
+
+bool all_zero(const real* x, index_t n) {
+  return std::all_of(x, x + n, [](real value) { return value == 0; });
+}
+
+/// to = from, or to += from.
+void deliver(const real* from, real* to, bool accumulate, index_t n) {
+  if (to) level().elementwise.scaled(from, 1, to, accumulate, n);
+}
+
+void zero_unless(bool accumulate, real* to, index_t n) {
+  if (to && !accumulate) std::fill_n(to, n, real(0));
+}
+
+void forward(const Group& group, const Sums& sums, real* out) {
+  const Problem& p = group.p;
+  for (index_t t = 0; t < p.queries; ++t) {
+    group.advance(sums, t);
+    for (index_t g = 0; g < group.size; ++g) {
+      group.row_weights(sums, group.query(g, t), group.features.data());
+      sums.mix(group.features.data(), group.buffer.data());
+      std::copy_n(group.buffer.data(), p.value_width, group.output(out, g, t));
+    }
+  }
+}
+
+/// What the reverse pass needs of each query. With rows S and totals z, the output is sum_f w_f S_f, w the row weights;
+/// d loss / d S_f = w_f dy, and d loss / d z_f = -w_f o.dy, where o is the output (normal form) or S_f / z_f
+/// (separable).
+struct Trace {
+  Scratch<real> weights;       // [group, T, F], all 0 for a query that takes no part
+  Scratch<real> total_slopes;  // [group, T, F]
+  Scratch<real> tops;          // [T, tops_each]
+  index_t tops_each;
+
+  explicit Trace(const Group& group)
+      : weights(group.size * group.p.queries * group.p.features),
+        total_slopes(group.size * group.p.queries * group.p.features),
+        tops(group.p.queries * (group.p.separable ? group.p.features : 1)),
+        tops_each(group.p.separable ? group.p.features : 1) {}
+};
+
+/// The forward pass again: dq, and the trace.
+void trace_queries(const Group& group, const Sums& sums, const real* out, const real* upstream, real* dq,
+                   bool accumulate, const Trace& trace) {
+  const Problem& p = group.p;
+  const Scratch<real> slopes(p.features);
+  for (index_t t = 0; t < p.queries; ++t) {
+    group.advance(sums, t);
+    std::copy_n(sums.tops, trace.tops_each, trace.tops.data() + t * trace.tops_each);
+    for (index_t g = 0; g < group.size; ++g) {
+      real* weights = trace.weights.data() + (g * p.queries + t) * p.features;
+      real* total_slopes = trace.total_slopes.data() + (g * p.queries + t) * p.features;
+      real* to = dq ? head_of(dq, group.b, p.heads, group.first_head + g, p.queries, p.features) + t * p.features : dq;
+      const real* dy = group.output(upstream, g, t);
+      if (all_zero(dy, p.value_width)) {
+        std::fill_n(weights, p.features, real(0));
+        std::fill_n(total_slopes, p.features, real(0));
+        zero_unless(accumulate, to, p.features);
+        continue;
+      }
+      const real* q = group.query(g, t);
+      group.row_weights(sums, q, weights);
+      sums.dots(group.in_padded(dy), slopes.data());
+      const double total = p.separable ? 1 : level().reduce.dot(q, sums.totals, p.features);
+      const real inverse = total == 0 ? 0 : static_cast<real>(1 / total);
+      const real through_output = static_cast<real>(level().reduce.dot(dy, group.output(out, g, t), p.value_width));
+      for (index_t f = 0; f < p.features; ++f) {
+        const real z = sums.totals[f];
+        const real share = p.separable ? (z == 0 ? 0 : slopes[f] / z) : through_output;  // o.dy
+        slopes[f] = p.separable ? share : inverse * (slopes[f] - z * share);
+        total_slopes[f] = -weights[f] * share;
+      }
+      deliver(slopes.data(), to, accumulate, p.features);
+    }
+  }
+}
+
+/// Sums over the queries from the last to the first, each reaching the keys it sees: dk, dv and the gains' gradient.
+void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, const LinearAttentionGradients& to,
+                 const Trace& trace) {
+  const Problem& p = group.p;
+  real* dk = head_of(to.dk, group.b, p.key_heads, group.key_head, p.keys, p.features);
+  real* dv = head_of(to.dv, group.b, p.key_heads, group.key_head, p.keys, p.value_width);
+  real* dgain = head_of(to.dlog_gain, group.b, p.key_heads, group.key_head, p.keys, 1);
+  const Scratch<real> slopes(p.features);
+  for (index_t t = p.queries - 1; t >= 0; --t) {
+    const real *tops = trace.tops.data() + t * trace.tops_each, *later = tops + trace.tops_each;
+    if (t + 1 < p.queries) {
+      for (index_t f = 0; p.separable && f < p.features; ++f) sums.shrink_row(f, shrunk(tops[f], later[f]));
+      if (!p.separable && group.gains) sums.shrink(shrunk(tops[0], later[0]));
+    }
+    for (index_t g = 0; g < group.size; ++g) {
+      const index_t at = (g * p.queries + t) * p.features;
+      const real* weights = trace.weights.data() + at;
+      if (all_zero(weights, p.features)) continue;
+      level().linear_attention.outer_add(sums.rows, p.features, sums.width(), weights,
+                                         group.in_padded(group.output(upstream, g, t)));
+      for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_slopes[at + f];
+    }
+    for (index_t j = visible_keys(p, t) - 1; j >= (t > 0 ? visible_keys(p, t - 1) : 0); --j) {
+      if (group.hidden(j)) continue;  // its gradients stay zero
+      sums.dots(group.in_padded(group.v + j * p.value_width), slopes.data());
+      const real* key = group.key(j, tops);  // relative to the tops, as the sums are
+      const real shrink = p.separable || !group.gains ? 1 : shrunk(group.gains[j], tops[0]);
+      for (index_t f = 0; f < p.features; ++f)
+        slopes[f] = (p.separable ? key[f] : shrink) * (slopes[f] + sums.totals[f]);
+      if (dgain) dgain[j] += static_cast<real>(level().reduce.dot(slopes.data(), group.k + j * p.features, p.features));
+      if (dk) deliver(slopes.data(), dk + j * p.features, true, p.features);
+      if (!dv) continue;
+      sums.mix(key, group.buffer.data());
+      deliver(group.buffer.data(), dv + j * p.value_width, true, p.value_width);
+    }
+  }
+}
+
+}  // namespace
+
+index_t linear_state_size(index_t features, index_t value_width) { return features * (padded_width(value_width) + 2); }
+
+void clear_linear_state(real* state, index_t features, index_t value_width) {
+  Sums(features, value_width, state).clear();
+}
+
+void linear_attention(const Problem& p, real* state, real* out) {
+  const index_t size = linear_state_size(p.features, p.value_width);
+  parallel_for(p.batches * p.key_heads, [&](index_t task) {
+    const Group group(p, task);
+    const Scratch<real> own(state ? 0 : size);
+    const Sums sums(p.features, p.value_width, state ? state + task * size : own.data());
+    if (!state) sums.clear();
+    forward(group, sums, out);
+  });
+}
+
+void linear_attention_backward(const Problem& p, const real* out, const real* upstream,
+                               const LinearAttentionGradients& to) {
+  const index_t keys = p.batches * p.key_heads * p.keys;
+  zero_unless(to.accumulate_k, to.dk, keys * p.features);
+  zero_unless(to.accumulate_v, to.dv, keys * p.value_width);
+  zero_unless(to.accumulate_gain, to.dlog_gain, keys);
+  parallel_for(p.batches * p.key_heads, [&](index_t task) {
+    const Group group(p, task);
+    const Scratch<real> state(linear_state_size(p.features, p.value_width));
+    const Sums sums(p.features, p.value_width, state.data());
+    const Trace trace(group);
+    sums.clear();
+    trace_queries(group, sums, out, upstream, to.dq, to.accumulate_q, trace);
+    sums.clear();
+    sum_to_keys(group, sums, upstream, to, trace);
+  });
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR::kernels

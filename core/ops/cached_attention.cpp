@@ -1,0 +1,117 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/cached_attention.hpp>
+#include <xtape/core/kernels/linear_attention.hpp>
+#include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/cached_attention.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+constexpr index_t kManyQueries = 16;  // from here on copying the cache out and packing it pays
+
+Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+/// The first `length` rows of every head without their padding; zeros past each sequence's length.
+Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, index_t width) {
+  const auto batches = static_cast<index_t>(rows.shape()[0]), heads = static_cast<index_t>(rows.shape()[1]);
+  const auto capacity = static_cast<index_t>(rows.shape()[2]), padded = static_cast<index_t>(rows.shape()[3]);
+  Array out(shape_of({batches, heads, length, width}), real(0));
+  for (index_t head = 0; head < batches * heads; ++head)
+    for (index_t s = 0; s < lengths.data()[head / heads]; ++s)
+      std::copy_n(rows.data() + (head * capacity + s) * padded, width, out.data() + (head * length + s) * width);
+  return out;
+}
+
+/// visible[b, t]: the cached positions that query t of sequence b sees.
+IndexArray visible_positions(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
+  IndexArray out(Shape{cached.lengths.size(), static_cast<std::size_t>(time)});
+  for (std::size_t b = 0; b < cached.lengths.size(); ++b) {
+    const index_t length = cached.lengths.data()[b];
+    const index_t before = length - (chunk_lengths.dimension() ? chunk_lengths.data()[b] : time);
+    for (index_t t = 0; t < time; ++t)
+      out.data()[static_cast<index_t>(b) * time + t] = std::min(before + t + 1, length);
+  }
+  return out;
+}
+
+}  // namespace
+
+index_t cached_row_width(index_t width) { return kernels::cached_row_width(width); }
+
+Tensor cached_positions(const Array& rows, const IndexArray& lengths, index_t width) {
+  return unpacked(rows, lengths, *std::max_element(lengths.begin(), lengths.end()), width);
+}
+
+Mask cached_mask(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
+  const IndexArray visible = visible_positions(cached, chunk_lengths, time);
+  const index_t longest = *std::max_element(cached.lengths.begin(), cached.lengths.end());
+  Mask hidden(Shape{cached.lengths.size(), static_cast<std::size_t>(time), static_cast<std::size_t>(longest)});
+  for (index_t row = 0; row < static_cast<index_t>(visible.size()); ++row)
+    for (index_t s = 0; s < longest; ++s) hidden.data()[row * longest + s] = s >= visible.data()[row];
+  return hidden;
+}
+
+Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexArray& chunk_lengths, double scale) {
+  const index_t time = q.extent(2);
+  if (time >= kManyQueries)
+    return scaled_dot_product_attention(q.detach(), cached_positions(cached.keys, cached.lengths, cached.width),
+                                        cached_positions(cached.values, cached.lengths, cached.value_width),
+                                        {.mask = cached_mask(cached, chunk_lengths, time), .scale = scale});
+  const IndexArray visible = visible_positions(cached, chunk_lengths, time);
+  kernels::CachedAttentionProblem p = {};
+  p.batches = q.extent(0);
+  p.heads = q.extent(1);
+  p.key_heads = static_cast<index_t>(cached.keys.shape()[1]);
+  p.queries = time;
+  p.capacity = static_cast<index_t>(cached.keys.shape()[2]);
+  p.width = cached.width;
+  p.value_width = cached.value_width;
+  p.scale = static_cast<real>(scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(cached.width)));
+  p.q = q.data();
+  p.keys = cached.keys.data();
+  p.values = cached.values.data();
+  p.visible = visible.data();
+  Array out(shape_of({p.batches, p.heads, time, p.value_width}));
+  kernels::cached_attention(p, out.data());
+  return out;
+}
+
+LinearState linear_state(index_t batches, index_t key_heads, index_t features, index_t value_width) {
+  const index_t size = kernels::linear_state_size(features, value_width);
+  LinearState state(shape_of({batches, key_heads, size}));
+  for (index_t i = 0; i < batches * key_heads; ++i)
+    kernels::clear_linear_state(state.data() + i * size, features, value_width);
+  return state;
+}
+
+Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
+                             const Mask& key_padding, bool separable, LinearState& state) {
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.extent(2) != k.extent(2) || k.extent(2) != v.extent(2) ||
+      state.dimension() != 3 || static_cast<index_t>(state.shape()[0]) != q.extent(0) ||
+      static_cast<index_t>(state.shape()[1]) != k.extent(1) ||
+      static_cast<index_t>(state.shape()[2]) != kernels::linear_state_size(k.extent(3), v.extent(3)))
+    fail_shapes<Shape>("linear_attention_step", "the state does not fit", {q.shape(), k.shape(), state.shape()});
+  kernels::LinearAttentionProblem p = {};
+  p.batches = q.extent(0);
+  p.heads = q.extent(1);
+  p.key_heads = k.extent(1);
+  p.queries = p.keys = q.extent(2);
+  p.features = k.extent(3);
+  p.value_width = v.extent(3);
+  p.causal = true;
+  p.separable = separable;
+  p.padding = key_padding.dimension() > 0 ? key_padding.data() : nullptr;
+  p.q = q.data();
+  p.k = k.data();
+  p.v = v.data();
+  p.log_gain = log_gain.defined() ? log_gain.data() : nullptr;
+  Array out(shape_of({p.batches, p.heads, p.queries, p.value_width}));
+  kernels::linear_attention(p, state.data(), out.data());
+  return out;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

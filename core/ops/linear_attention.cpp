@@ -1,0 +1,166 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/linear_attention.hpp>
+#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/linear_attention.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+using kernels::LinearAttentionProblem;
+
+Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+/// Sizes and masks, without pointers. Throws ShapeError.
+LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
+                                const Tensor& log_gain, const LinearAttentionOptions& o) {
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
+    fail_shapes<Shape>(op, "q, k and v must be [B, H, T, F]", {q.shape(), k.shape(), v.shape()});
+  LinearAttentionProblem p = {};
+  p.batches = q.extent(0);
+  p.heads = q.extent(1);
+  p.key_heads = k.extent(1);
+  p.queries = q.extent(2);
+  p.keys = k.extent(2);
+  p.features = q.extent(3);
+  p.value_width = v.extent(3);
+  p.causal = o.causal;
+  if (k.extent(0) != p.batches || v.extent(0) != p.batches || v.extent(1) != p.key_heads || v.extent(2) != p.keys ||
+      k.extent(3) != p.features)
+    fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
+  if (p.key_heads == 0 || p.heads % p.key_heads != 0)
+    fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
+  const Shape gains = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
+  if (log_gain.defined() && !same_shape(log_gain.shape(), gains))
+    fail_shapes<Shape>(op, "log_gain must be [B, H', S]", {gains, log_gain.shape()});
+  if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
+    fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
+  return p;
+}
+
+/// The problem with pointers to its operands.
+LinearAttentionProblem bound(LinearAttentionProblem p, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const Tensor& log_gain, const Mask& padding) {
+  p.padding = padding.dimension() > 0 ? padding.data() : nullptr;
+  p.q = q.data();
+  p.k = k.data();
+  p.v = v.data();
+  p.log_gain = log_gain.defined() ? log_gain.data() : nullptr;
+  return p;
+}
+
+Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor& q, const Tensor& k, const Tensor& v,
+              const Tensor& log_gain, const Mask& padding) {
+  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
+  kernels::linear_attention(bound(sizes, q, k, v, log_gain, padding), nullptr, out.data());
+  const Tensor y(std::move(out));
+  const Operand operands[] = {q, k, v, log_gain};
+  return Tape::record(op, std::span(operands, log_gain.defined() ? 4 : 3), y,
+                      [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
+                       gain = log_gain.defined() ? log_gain.detach() : Tensor()](const Array& dy, Grads& g) {
+                        kernels::LinearAttentionGradients to = {};
+                        const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
+                          if (!g.needs(input)) return;
+                          const Destination d = g.buffer(input);
+                          data = d.data;
+                          accumulate = d.accumulate;
+                        };
+                        destination(0, to.dq, to.accumulate_q);
+                        destination(1, to.dk, to.accumulate_k);
+                        destination(2, to.dv, to.accumulate_v);
+                        if (gain.defined()) destination(3, to.dlog_gain, to.accumulate_gain);
+                        kernels::linear_attention_backward(bound(sizes, q, k, v, gain, padding), y.data(), dy.data(),
+                                                           to);
+                      });
+}
+
+}  // namespace
+
+Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
+                        const LinearAttentionOptions& options) {
+  constexpr const char* op = "linear_attention";
+  return attend(op, sizes_of(op, q, k, v, log_gain, options), q, k, v, log_gain, options.key_padding);
+}
+
+Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, const LinearAttentionOptions& options) {
+  constexpr const char* op = "separable_attention";
+  LinearAttentionProblem sizes = sizes_of(op, a, k, v, {}, options);
+  sizes.separable = true;
+  return attend(op, sizes, a, k, v, {}, options.key_padding);
+}
+
+Tensor quadratic_features(const Tensor& x) {
+  if (x.rank() < 1) fail_shapes<Shape>("quadratic_features", "x must be [..., D]", {x.shape()});
+  const index_t width = x.extent(-1), features = (width + 1) * (width + 2) / 2;
+  const index_t rows = width == 0 ? 0 : x.size() / width;
+  constexpr real root = static_cast<real>(1.4142135623730950488);
+  Shape shape = x.shape();
+  shape.back() = static_cast<std::size_t>(features);
+  Array y(shape);
+  parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
+    for (index_t r = begin; r < end; ++r) {
+      const real* from = x.data() + r * width;
+      real* to = y.data() + r * features;
+      *to++ = 1;
+      for (index_t i = 0; i < width; ++i) *to++ = root * from[i];
+      for (index_t i = 0; i < width; ++i) {
+        *to++ = from[i] * from[i];
+        for (index_t j = i + 1; j < width; ++j) *to++ = root * from[i] * from[j];
+      }
+    }
+  });
+  return Tape::record("quadratic_features", {x}, Tensor(std::move(y)),
+                      [x = x.detach(), rows, width, features](const Array& dy, Grads& g) {
+                        const Destination dx = g.buffer(0);
+                        parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
+                          for (index_t r = begin; r < end; ++r) {
+                            const real *from = x.data() + r * width, *up = dy.data() + r * features + 1;
+                            real* to = dx.data + r * width;
+                            for (index_t i = 0; i < width; ++i) to[i] = (dx.accumulate ? to[i] : 0) + root * *up++;
+                            for (index_t i = 0; i < width; ++i) {
+                              to[i] += 2 * from[i] * *up++;
+                              for (index_t j = i + 1; j < width; ++j, ++up) {
+                                to[i] += root * from[j] * *up;
+                                to[j] += root * from[i] * *up;
+                              }
+                            }
+                          }
+                        });
+                      });
+}
+
+GradCases linear_attention_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array q = sample({2, 4, 3, 2}, 131, 0.1, 1), k = sample({2, 2, 5, 2}, 132, 0.1, 1);
+  const Array v = sample({2, 2, 5, 3}, 133), gain = sample({2, 2, 5}, 134, -2, 2);
+  const LinearAttentionOptions causal = {.causal = true}, padded = {.key_padding = padding_mask({4, 0}, 5)};
+  const LinearAttentionOptions both = {.causal = true, .key_padding = padding_mask({4, 2}, 5)};
+  GradCases cases;
+  const auto linear = [&](const char* title, const LinearAttentionOptions& o) {
+    cases.push_back(
+        {"linear_attention", title, {q, k, v}, [o](Args a) { return linear_attention(a[0], a[1], a[2], {}, o); }});
+    cases.push_back({"linear_attention", std::string(title) + ", gains", {q, k, v, gain}, [o](Args a) {
+                       return linear_attention(a[0], a[1], a[2], a[3], o);
+                     }});
+    cases.push_back(
+        {"separable_attention", title, {q, k, v}, [o](Args a) { return separable_attention(a[0], a[1], a[2], o); }});
+  };
+  linear("grouped heads", {});
+  linear("causal, more keys than queries", causal);
+  linear("key padding, one sequence all", padded);
+  linear("causal and padding", both);
+  const Array square = sample({2, 2, 4, 3}, 135, 0.1, 1);
+  cases.push_back({"linear_attention", "causal, for one operand three times", {square, square, square}, [](Args a) {
+                     return linear_attention(a[0], a[1], a[2], {}, {.causal = true});
+                   }});
+  cases.push_back({"separable_attention", "causal, for one operand three times", {square, square, square}, [](Args a) {
+                     return separable_attention(a[0], a[1], a[2], {.causal = true});
+                   }});
+  cases.push_back(
+      {"quadratic_features", "", {sample({2, 3, 4}, 136)}, [](Args a) { return quadratic_features(a[0]); }});
+  return cases;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

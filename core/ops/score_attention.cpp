@@ -1,0 +1,171 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/score_attention.hpp>
+#include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/ops/score_attention.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+using kernels::Visibility;
+
+Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+/// Sizes and masks, kept by the rules.
+struct View {
+  Visibility sizes = {};
+  Mask padding, hidden;
+
+  Visibility bound() const {
+    Visibility see = sizes;
+    see.padding = padding.dimension() ? padding.data() : nullptr;
+    see.hidden = hidden.dimension() ? hidden.data() : nullptr;
+    return see;
+  }
+};
+
+View view_of(const char* op, index_t batches, index_t heads, index_t key_heads, index_t queries, index_t keys,
+             const AttentionOptions& o) {
+  if (key_heads == 0 || heads % key_heads != 0)
+    fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {shape_of({heads, key_heads})});
+  View view{{batches, heads, key_heads, queries, keys, o.causal, nullptr, nullptr, 0}, o.key_padding, o.mask};
+  const Shape padding = shape_of({batches, keys}), flat = shape_of({queries, keys});
+  const Shape full = shape_of({batches, queries, keys});
+  if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
+    fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
+  if (o.mask.dimension() > 0 && !same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
+    fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
+  view.sizes.hidden_batch = o.mask.dimension() == 3 ? queries * keys : 0;
+  return view;
+}
+
+void check_keys(const char* op, const Tensor& q, const Tensor& k) {
+  if (q.rank() != 4 || k.rank() != 4 || k.extent(0) != q.extent(0) || k.extent(3) != q.extent(3))
+    fail_shapes<Shape>(op, "q must be [B, H, T, D] and k [B, H', S, D]", {q.shape(), k.shape()});
+}
+
+/// The destination of an input, zero where it was not written yet; null if it is not wanted.
+real* added_to(Grads& g, std::size_t input, index_t size) {
+  if (!g.needs(input)) return nullptr;
+  const Destination to = g.buffer(input);
+  if (!to.accumulate) kernels::fill(to.data, 0, size);
+  return to.data;
+}
+
+}  // namespace
+
+Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const AttentionOptions& options) {
+  constexpr const char* op = "additive_scores";
+  check_keys(op, q, k);
+  if (!same_shape(w.shape(), shape_of({q.extent(1), q.extent(3)})))
+    fail_shapes<Shape>(op, "w must be [H, D]", {q.shape(), w.shape()});
+  View view = view_of(op, q.extent(0), q.extent(1), k.extent(1), q.extent(2), k.extent(2), options);
+  Array scores(shape_of({q.extent(0), q.extent(1), q.extent(2), k.extent(2)}));
+  kernels::additive_scores(view.bound(), q.extent(3), q.data(), k.data(), w.data(), scores.data());
+  return Tape::record(
+      op, {q, k, w}, Tensor(std::move(scores)),
+      [view = std::move(view), q = q.detach(), k = k.detach(), w = w.detach()](const Array& dy, Grads& g) {
+        // The kernel gives all three at once; those that nobody wants go to a spare place.
+        Array spare_q, spare_k, spare_w;
+        const auto place = [&](std::size_t input, const Tensor& x, Array& spare) {
+          if (real* to = added_to(g, input, x.size())) return to;
+          spare = Array(x.shape(), real(0));
+          return spare.data();
+        };
+        real *dq = place(0, q, spare_q), *dk = place(1, k, spare_k), *dw = place(2, w, spare_w);
+        kernels::additive_scores_backward(view.bound(), q.extent(3), q.data(), k.data(), w.data(), dy.data(), dq, dk,
+                                          dw);
+      });
+}
+
+Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const AttentionOptions& options) {
+  constexpr const char* op = "attention_from_scores";
+  check_probability(op, options.dropout);
+  if (scores.rank() != 4 || v.rank() != 4 || v.extent(0) != scores.extent(0) || v.extent(2) != scores.extent(3))
+    fail_shapes<Shape>(op, "scores must be [B, H, T, S] and v [B, H', S, V]", {scores.shape(), v.shape()});
+  View view = view_of(op, scores.extent(0), scores.extent(1), v.extent(1), scores.extent(2), scores.extent(3), options);
+  Array weights(scores.shape());
+  kernels::visible_softmax(view.bound(), scores.data(), weights.data());
+  const Tensor kept_weights(std::move(weights));
+  const Tensor dropped = dropout(kept_weights, options.dropout, options.dropout_key);
+  Array out(shape_of({scores.extent(0), scores.extent(1), scores.extent(2), v.extent(3)}));
+  kernels::weighted_values(view.bound(), v.extent(3), dropped.data(), v.data(), out.data());
+  return Tape::record(
+      op, {scores, v}, Tensor(std::move(out)),
+      [view = std::move(view), weights = kept_weights, dropped, v = v.detach(), keep = 1 - options.dropout](
+          const Array& dy, Grads& g) {
+        Array slopes;  // of the weights after dropout, then before it
+        if (g.needs(0)) slopes = Array(weights.shape());
+        kernels::weighted_values_backward(view.bound(), v.extent(3), dropped.data(), v.data(), dy.data(),
+                                          g.needs(0) ? slopes.data() : nullptr, added_to(g, 1, v.size()));
+        if (!g.needs(0)) return;
+        // Dropped weights have zero slopes already: the kernel leaves them out.
+        if (keep < 1)
+          kernels::scaled(slopes.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, slopes.data(), false,
+                          weights.size());
+        const Destination dx = g.buffer(0);
+        kernels::softmax_backward(weights.data(), slopes.data(), dx.data, dx.accumulate,
+                                  weights.size() / std::max<index_t>(1, weights.extent(3)), weights.extent(3));
+      });
+}
+
+Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  constexpr const char* op = "hard_attention";
+  check_keys(op, q, k);
+  if (v.rank() != 4 || v.extent(0) != k.extent(0) || v.extent(1) != k.extent(1) || v.extent(2) != k.extent(2))
+    fail_shapes<Shape>(op, "v must be [B, H', S, V]", {k.shape(), v.shape()});
+  const View view = view_of(op, q.extent(0), q.extent(1), k.extent(1), q.extent(2), k.extent(2), options);
+  const index_t heads = q.extent(1), group = heads / k.extent(1), queries = q.extent(2), width = v.extent(3);
+  IndexArray choice(shape_of({q.extent(0), heads, queries}));
+  kernels::best_keys(view.bound(), q.extent(3), q.data(), k.data(), choice.data());
+  // From each query (a row of the output) to the row of v that it took, or -1.
+  for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
+    if (choice.data()[row] >= 0) choice.data()[row] += row / queries / group * k.extent(2);
+  Array out(shape_of({q.extent(0), heads, queries, width}), real(0));
+  for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
+    if (choice.data()[row] >= 0) std::copy_n(v.data() + choice.data()[row] * width, width, out.data() + row * width);
+  return Tape::record(
+      op, {q, k, v}, Tensor(std::move(out)),
+      [choice = std::move(choice), width, sizes = std::array{q.size(), k.size(), v.size()}](const Array& dy, Grads& g) {
+        added_to(g, 0, sizes[0]);  // exactly zero, and said so
+        added_to(g, 1, sizes[1]);
+        real* dv = added_to(g, 2, sizes[2]);
+        for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)
+          if (choice.data()[row] >= 0)
+            kernels::scaled(dy.data() + row * width, 1, dv + choice.data()[row] * width, true, width);
+      });
+}
+
+GradCases score_attention_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array q = sample({2, 4, 3, 2}, 141), k = sample({2, 2, 5, 2}, 142), v = sample({2, 2, 5, 3}, 143);
+  const Array w = sample({4, 2}, 144), scores = sample({2, 4, 3, 5}, 145);
+  Mask empty_row = causal_mask(3, 5);
+  for (std::size_t s = 0; s < 5; ++s) empty_row(1, s) = true;
+  const std::pair<const char*, AttentionOptions> variants[] = {
+      {"grouped heads", {}},
+      {"causal, more keys than queries", {.causal = true}},
+      {"key padding", {.key_padding = padding_mask({4, 2}, 5)}},
+      {"mask with an empty row", {.mask = empty_row}},
+  };
+  GradCases cases;
+  for (const auto& [title, o] : variants) {
+    cases.push_back(
+        {"additive_scores", title, {q, k, w}, [o](Args a) { return additive_scores(a[0], a[1], a[2], o); }});
+    cases.push_back(
+        {"attention_from_scores", title, {scores, v}, [o](Args a) { return attention_from_scores(a[0], a[1], o); }});
+    cases.push_back({"hard_attention", title, {q, k, v}, [o](Args a) { return hard_attention(a[0], a[1], a[2], o); }});
+  }
+  const AttentionOptions dropped = {.causal = true, .dropout = 0.4, .dropout_key = {1, 2, 3}};
+  cases.push_back({"attention_from_scores", "dropout", {scores, v}, [dropped](Args a) {
+                     return attention_from_scores(a[0], a[1], dropped);
+                   }});
+  return cases;
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

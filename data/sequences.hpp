@@ -1,0 +1,48 @@
+// Batches of sequences of different lengths.
+#pragma once
+
+#include <xtape/core/array.hpp>
+
+#include <vector>
+
+namespace xtape {
+
+/// Sequences side by side, padded on the right.
+struct PaddedSequences {
+  IndexArray ids;      ///< [B, T], T the longest length
+  IndexArray lengths;  ///< [B]
+  Mask padding;        ///< [B, T], true from each length on
+};
+
+/// Pads with `filler`. Throws ValueError for no sequences.
+PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index_t filler);
+
+/// Numbers 0..n-1 in a random order that depends on (seed, stream) only (Fisher and Yates).
+std::vector<index_t> shuffled(index_t n, std::uint64_t seed, std::uint64_t stream);
+
+/// An epoch's batches over items of different lengths, in random order; each batch holds items of similar length, so
+/// that little is padded: the shuffled items are cut into runs of 32 batches, and each run is sorted by length. The
+/// last batch may be short. Throws ValueError for no items or a batch below 1.
+class LengthBatches {
+ public:
+  LengthBatches(std::vector<index_t> lengths, index_t batch, std::uint64_t seed);
+
+  index_t batches() const { return batches_; }  ///< in an epoch
+  /// Items of the batch of a step; step / batches() is the epoch. Depends on (seed, step) only.
+  std::vector<index_t> at(index_t step) const;
+
+ private:
+  std::vector<index_t> order_of(index_t epoch) const;
+
+  std::vector<index_t> lengths_;
+  index_t batch_;
+  std::uint64_t seed_;
+  index_t batches_;
+  mutable index_t epoch_ = -1;  // whose order is kept
+  mutable std::vector<index_t> order_, turns_;
+};
+
+/// Least number of insertions, deletions and substitutions that make one sequence the other (Levenshtein 1966).
+index_t edit_distance(const std::vector<index_t>& a, const std::vector<index_t>& b);
+
+}  // namespace xtape

@@ -1,0 +1,193 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/random.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/data/verses.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace xtape {
+
+namespace {
+
+constexpr index_t kBooks = 66;
+constexpr std::array<index_t, 6> kLastBooks = {5, 17, 22, 39, 44, 66};
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+[[noreturn]] void fail_line(std::size_t number, const std::string& text) {
+  throw FileError("verses", "line " + std::to_string(number + 1) + " of the references " + text);
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+}  // namespace
+
+index_t verse_part(index_t book) {
+  if (book < 1 || book > kBooks) throw IndexError("verse_part", "book " + std::to_string(book) + " is outside 1..66");
+  return std::lower_bound(kLastBooks.begin(), kLastBooks.end(), book) - kLastBooks.begin();
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool apostrophe = text[i] == '\'' && inside && i + 1 < text.size() && is_letter(text[i + 1]);
+    if (is_letter(text[i]) || apostrophe) {
+      if (!inside) out.emplace_back();
+      out.back() += apostrophe || text[i] >= 'a' ? text[i] : static_cast<char>(text[i] - 'A' + 'a');
+      inside = true;
+      continue;
+    }
+    inside = false;
+    if (std::string_view(".,;:?!()").find(text[i]) != std::string_view::npos) out.emplace_back(1, text[i]);
+  }
+  return out;
+}
+
+std::vector<Verse> parse_verses(std::string_view text, std::string_view references) {
+  const auto verses = lines_of(text), rows = lines_of(references);
+  if (rows.empty() || rows[0] != "book\tchapter\tverse") fail_line(0, "is not the header book, chapter, verse");
+  if (rows.size() != verses.size() + 1)
+    throw FileError("verses",
+                    std::to_string(verses.size()) + " verses have " + std::to_string(rows.size() - 1) + " references");
+  std::vector<Verse> out;
+  std::string_view book, chapter;
+  index_t books = 0, chapters = -1;
+  for (std::size_t i = 0; i < verses.size(); ++i) {
+    const std::string_view row = rows[i + 1];
+    const std::size_t first = row.find('\t'),
+                      second = first == std::string_view::npos ? first : row.find('\t', first + 1);
+    if (second == std::string_view::npos) fail_line(i + 1, "has not three columns");
+    if (row.substr(0, first) != book) {
+      book = row.substr(0, first);
+      chapter = {};
+      if (++books > kBooks) fail_line(i + 1, "begins a 67th book");
+    }
+    if (row.substr(first, second - first) != chapter) {
+      chapter = row.substr(first, second - first);
+      ++chapters;
+    }
+    out.push_back({verse_part(books), chapters, std::string(verses[i])});
+  }
+  if (books != kBooks) throw FileError("verses", "there are " + std::to_string(books) + " books, not 66");
+  return out;
+}
+
+VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_(o.seed) {
+  if (!(o.test_share > 0) || !(o.validation_share > 0) || !(o.test_share + o.validation_share < 1))
+    throw ValueError("verse_data", "the shares of test and validation must be above 0 and below 1 together");
+  index_t groups = 0;
+  for (const Verse& verse : verses) groups = std::max(groups, verse.group + 1);
+  const std::vector<index_t> order = shuffled(groups, o.seed, stream_id("verse_split"));
+  std::vector<double> place(static_cast<std::size_t>(groups));  // of each chapter in the random order, 0..1
+  for (index_t i = 0; i < groups; ++i)
+    place[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] =
+        static_cast<double>(i) / static_cast<double>(groups);
+  const auto side = [&](const Verse& verse) -> std::vector<Example>& {
+    const double p = place[static_cast<std::size_t>(verse.group)];
+    return p < o.test_share ? test_ : p < o.test_share + o.validation_share ? validation_ : train_;
+  };
+  std::map<std::string, index_t> counts;
+  for (const Verse& verse : verses)
+    if (&side(verse) == &train_)
+      for (const std::string& word : words_of(verse.text)) ++counts[word];
+  for (const auto& [word, count] : counts)
+    if (count >= o.least_count) ids_.emplace(word, static_cast<index_t>(ids_.size()) + 3);
+  for (const Verse& verse : verses) {
+    Example example = {{kStart}, verse.part};
+    for (const std::string& word : words_of(verse.text)) {
+      const auto found = ids_.find(word);
+      example.words.push_back(found == ids_.end() ? kUnknown : found->second);
+    }
+    longest_ = std::max(longest_, static_cast<index_t>(example.words.size()));
+    side(verse).push_back(std::move(example));
+  }
+  if (train_.empty() || validation_.empty() || test_.empty())
+    throw ValueError("verse_data", "there are too few chapters for the three sides");
+}
+
+VerseData::Batch VerseData::batch_of(const std::vector<Example>& examples) {
+  std::vector<std::vector<index_t>> words;
+  IndexArray parts(Shape{examples.size()});
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    words.push_back(examples[i].words);
+    parts.data()[i] = examples[i].part;
+  }
+  return {padded(words, kPadding), std::move(parts)};
+}
+
+VerseData::Batch VerseData::train_batch(index_t step, index_t batch, double word_dropout) const {
+  if (order_.empty() || batch != batch_) {
+    std::vector<index_t> lengths;
+    for (const Example& example : train_) lengths.push_back(static_cast<index_t>(example.words.size()));
+    order_.clear();
+    order_.emplace_back(std::move(lengths), batch, seed_);
+    batch_ = batch;
+  }
+  std::vector<Example> chosen;
+  for (index_t item : order_.front().at(step)) chosen.push_back(train_[static_cast<std::size_t>(item)]);
+  Random random(seed_, substream(stream_id("word_dropout"), static_cast<std::uint64_t>(step)));
+  for (Example& example : chosen)
+    for (index_t& word : example.words)
+      if (word_dropout > 0 && random.uniform() < word_dropout && word != kStart) word = kUnknown;
+  return batch_of(chosen);
+}
+
+VerseData load_verses(const std::string& text, const std::string& references, const VerseData::Options& options) {
+  return {parse_verses(read_file(find_data(text)), read_file(find_data(references))), options};
+}
+
+NaiveBayes::NaiveBayes(const std::vector<VerseData::Example>& examples, index_t vocab, index_t parts, double smoothing)
+    : smoothing_(smoothing),
+      vocab_(vocab),
+      log_prior_(static_cast<std::size_t>(parts)),
+      log_likelihood_(static_cast<std::size_t>(parts * vocab), smoothing) {
+  if (examples.empty() || !(smoothing > 0))
+    throw ValueError("naive_bayes", "there must be examples, and the smoothing must be positive");
+  for (const auto& example : examples) {
+    ++log_prior_[static_cast<std::size_t>(example.part)];
+    for (index_t word : example.words) ++log_likelihood_[static_cast<std::size_t>(example.part * vocab + word)];
+  }
+  for (index_t part = 0; part < parts; ++part) {
+    double& prior = log_prior_[static_cast<std::size_t>(part)];
+    prior = std::log(prior / static_cast<double>(examples.size()));
+    const auto begin = log_likelihood_.begin() + part * vocab, end = begin + vocab;
+    double total = 0;
+    for (auto it = begin; it != end; ++it) total += *it;
+    for (auto it = begin; it != end; ++it) *it = std::log(*it / total);
+  }
+}
+
+index_t NaiveBayes::classify(const std::vector<index_t>& words) const {
+  std::vector<double> scores = log_prior_;
+  for (std::size_t part = 0; part < scores.size(); ++part)
+    for (index_t word : words)
+      scores[part] += log_likelihood_[part * static_cast<std::size_t>(vocab_) + static_cast<std::size_t>(word)];
+  return std::max_element(scores.begin(), scores.end()) - scores.begin();
+}
+
+NaiveBayes NaiveBayes::chosen(const VerseData& data, const std::vector<double>& smoothings) {
+  if (smoothings.empty()) throw ValueError("naive_bayes", "there must be smoothings to choose from");
+  std::size_t most = 0;
+  double best = smoothings.front();
+  for (double smoothing : smoothings) {
+    const NaiveBayes model(data.train(), data.vocab(), static_cast<index_t>(kVerseParts.size()), smoothing);
+    std::size_t right = 0;
+    for (const auto& example : data.validation()) right += model.classify(example.words) == example.part;
+    if (right <= most) continue;
+    most = right;
+    best = smoothing;
+  }
+  return {data.train(), data.vocab(), static_cast<index_t>(kVerseParts.size()), best};
+}
+
+}  // namespace xtape

@@ -1,0 +1,36 @@
+// One layer of a decoder that reads an encoder's output.
+#pragma once
+
+#include <xtape/models/transformer_block.hpp>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+/// Pre-norm block: x + self_attn(norm1(x)), x + multihead_attn(norm2(x), memory), x + linear2(gelu(linear1(norm3(x)))).
+/// x [B, T, C], memory [B, S, C] -> [B, T, C]. Parameters have the names of torch.nn.TransformerDecoderLayer:
+/// self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*.
+class DecoderBlock {
+ public:
+  DecoderBlock(const Scope& scope, const TransformerBlockOptions& options);
+
+  /// `masks` are those of self-attention, `memory_masks` those of the attention to the memory.
+  Tensor operator()(Tensor x, const Tensor& memory, const AttentionMasks& masks,
+                    const AttentionMasks& memory_masks) const;
+  /// The weights [B, H, T, S] by which this call attends to the memory. Not tracked.
+  Tensor memory_weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
+                        const AttentionMasks& memory_masks) const;
+  /// The next positions after those in the cache; see MultiHeadAttention::step.
+  Tensor step(Tensor x, AttentionCache& cache, const MemoryCache& memory) const;
+
+  LayerNorm norm1;
+  MultiHeadAttention self_attn;
+  LayerNorm norm2;
+  MultiHeadAttention multihead_attn;
+  LayerNorm norm3;
+  Linear linear1;
+  Linear linear2;
+  Dropout dropout1;
+  Dropout dropout2;
+  Dropout dropout3;
+};
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

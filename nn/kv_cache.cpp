@@ -1,0 +1,135 @@
+#include <xtape/core/error.hpp>
+#include <xtape/nn/kv_cache.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_FLAVOUR {
+
+namespace {
+
+constexpr const char* kOp = "kv_cache";
+
+Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+/// The real positions of a chunk in each sequence. Throws ShapeError, IndexError.
+IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
+  const Shape wanted = shape_of({batch});
+  if (lengths.dimension() == 0) return IndexArray(wanted, time);
+  if (!same_shape(lengths.shape(), wanted)) fail_shapes<Shape>(kOp, "lengths must be [B]", {wanted, lengths.shape()});
+  for (index_t length : lengths)
+    if (length < 0 || length > time)
+      throw IndexError(kOp, "length " + std::to_string(length) + " is outside 0.." + std::to_string(time));
+  return lengths;
+}
+
+/// Entry b of the first axis becomes a copy of entry rows[b].
+template <class A>
+void select_rows(A& array, const IndexArray& rows) {
+  const auto batch = static_cast<index_t>(array.shape()[0]);
+  if (!same_shape(rows.shape(), shape_of({batch})))
+    fail_shapes<Shape>(kOp, "rows must be [B]", {array.shape(), rows.shape()});
+  for (index_t row : rows)
+    if (row < 0 || row >= batch)
+      throw IndexError(kOp, "row " + std::to_string(row) + " is outside 0.." + std::to_string(batch - 1));
+  const A old = array;
+  const std::size_t size = array.size() / static_cast<std::size_t>(batch);
+  for (index_t b = 0; b < batch; ++b)
+    std::copy_n(old.data() + static_cast<std::size_t>(rows.data()[b]) * size, size,
+                array.data() + static_cast<std::size_t>(b) * size);
+}
+
+}  // namespace
+
+KVCache::KVCache(const KVCacheOptions& o) : options_(o), capacity_(std::min(o.capacity, o.limit)) {
+  if (o.batch < 1 || o.key_heads < 1 || o.width < 1 || o.value_width < 1 || o.limit < 1 || o.capacity < 1)
+    throw ValueError(kOp, "sizes must be at least 1");
+  keys_ = rows_array(capacity_, o.width);
+  values_ = rows_array(capacity_, o.value_width);
+  lengths_ = IndexArray(shape_of({o.batch}), 0);
+}
+
+Array KVCache::rows_array(index_t capacity, index_t width) const {
+  return Array(shape_of({options_.batch, options_.key_heads, capacity, cached_row_width(width)}), real(0));
+}
+
+index_t KVCache::bytes() const { return static_cast<index_t>((keys_.size() + values_.size()) * sizeof(real)); }
+
+/// Makes room by doubling.
+void KVCache::reserve(index_t positions) {
+  if (positions <= capacity_) return;
+  index_t capacity = capacity_;
+  while (capacity < positions) capacity = std::min(2 * capacity, options_.limit);
+  for (const auto& [rows, width] : {std::pair(&keys_, options_.width), {&values_, options_.value_width}}) {
+    Array larger = rows_array(capacity, width);
+    const index_t old_size = capacity_ * cached_row_width(width), new_size = capacity * cached_row_width(width);
+    for (index_t head = 0; head < options_.batch * options_.key_heads; ++head)
+      std::copy_n(rows->data() + head * old_size, old_size, larger.data() + head * new_size);
+    *rows = std::move(larger);
+  }
+  capacity_ = capacity;
+}
+
+void KVCache::append(const Tensor& k, const Tensor& v, const IndexArray& lengths) {
+  const auto& o = options_;
+  const index_t time = k.rank() == 4 ? k.extent(2) : 0;
+  if (!same_shape(k.shape(), shape_of({o.batch, o.key_heads, time, o.width})) ||
+      !same_shape(v.shape(), shape_of({o.batch, o.key_heads, time, o.value_width})))
+    fail_shapes<Shape>(kOp, "k must be [B, H', T, D] and v [B, H', T, V]", {k.shape(), v.shape()});
+  const IndexArray added = chunk_lengths(lengths, o.batch, time);
+  index_t longest = 0;
+  for (std::size_t b = 0; b < added.size(); ++b) longest = std::max(longest, lengths_.data()[b] + added.data()[b]);
+  if (longest > o.limit)
+    throw ValueError(kOp, std::to_string(longest) + " positions are more than the limit of " + std::to_string(o.limit));
+  reserve(longest);
+  for (const auto& [from, rows, width] :
+       {std::tuple(k.data(), keys_.data(), o.width), std::tuple(v.data(), values_.data(), o.value_width)}) {
+    const index_t padded = cached_row_width(width);
+    for (index_t head = 0; head < o.batch * o.key_heads; ++head)
+      for (index_t t = 0; t < added.data()[head / o.key_heads]; ++t)
+        std::copy_n(from + (head * time + t) * width, width,
+                    rows + (head * capacity_ + lengths_.data()[head / o.key_heads] + t) * padded);
+  }
+  for (std::size_t b = 0; b < added.size(); ++b) lengths_.data()[b] += added.data()[b];
+}
+
+void KVCache::select(const IndexArray& rows) {
+  select_rows(lengths_, rows);  // checks the rows before anything is changed
+  select_rows(keys_, rows);
+  select_rows(values_, rows);
+}
+
+LinearCache::LinearCache(index_t batch, index_t key_heads, index_t features, index_t value_width) {
+  if (batch < 1 || key_heads < 1 || features < 1 || value_width < 1) throw ValueError(kOp, "sizes must be at least 1");
+  state = linear_state(batch, key_heads, features, value_width);
+  lengths_ = IndexArray(shape_of({batch}), 0);
+}
+
+Mask LinearCache::advance(index_t time, const IndexArray& lengths) {
+  const auto batch = static_cast<index_t>(lengths_.size());
+  const IndexArray added = chunk_lengths(lengths, batch, time);
+  for (index_t b = 0; b < batch; ++b) lengths_.data()[b] += added.data()[b];
+  if (lengths.dimension() == 0) return {};
+  Mask padding(shape_of({batch, time}));
+  for (index_t b = 0; b < batch; ++b)
+    for (index_t t = 0; t < time; ++t) padding.data()[b * time + t] = t >= added.data()[b];
+  return padding;
+}
+
+void LinearCache::select(const IndexArray& rows) {
+  select_rows(lengths_, rows);
+  select_rows(state, rows);
+}
+
+const IndexArray& AttentionCache::lengths() const {
+  return std::visit([](const auto& cache) -> const IndexArray& { return cache.lengths(); }, cache_);
+}
+
+index_t AttentionCache::bytes() const {
+  return std::visit([](const auto& cache) { return cache.bytes(); }, cache_);
+}
+
+void AttentionCache::select(const IndexArray& rows) {
+  std::visit([&](auto& cache) { cache.select(rows); }, cache_);
+}
+
+}  // namespace xtape::inline XTAPE_FLAVOUR

@@ -1,0 +1,89 @@
+#include <xtape/models/beam_search.hpp>
+
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+constexpr index_t kFirst = 0, kLast = 1;
+
+/// A chain of tokens: P(next | token) by a table, for every row alike.
+BeamStep chain(std::vector<std::vector<double>> table) {
+  return [table = std::move(table)](const IndexArray& tokens) {
+    Array logits(Shape{tokens.shape()[0], 1, table.size()});
+    for (std::size_t row = 0; row < tokens.size(); ++row)
+      for (std::size_t next = 0; next < table.size(); ++next)
+        logits(row, 0, next) = static_cast<real>(std::log(table[static_cast<std::size_t>(tokens.data()[row])][next]));
+    return Tensor(std::move(logits));
+  };
+}
+
+const BeamSelect kNoState = [](const IndexArray&) {};
+
+}  // namespace
+
+TEST_CASE("beam search finds what greedy search misses") {
+  // Greedy: 2 (0.6), then at best 0.4 * end. Better: 3 (0.4), then the end for sure.
+  const BeamStep step = chain({{0, 0, 0.6, 0.4}, {0.25, 0.25, 0.25, 0.25}, {0.3, 0.4, 0.3, 0}, {0, 1, 0, 0}});
+  const auto greedy =
+      beam_search(1, step, kNoState, {.beams = 1, .start = kFirst, .end = kLast, .longest = 5, .length_power = 0});
+  const auto beam =
+      beam_search(1, step, kNoState, {.beams = 3, .start = kFirst, .end = kLast, .longest = 5, .length_power = 0});
+  CHECK(greedy[0][0].tokens == std::vector<index_t>{2});
+  CHECK(beam[0][0].tokens == std::vector<index_t>{3});
+  CHECK(beam[0][0].ended);
+  check_near(beam[0][0].log_probability, std::log(0.4), {0, 1e-5});
+  CHECK(beam[0][1].tokens == std::vector<index_t>{2});
+  check_near(beam[0][1].log_probability, std::log(0.24), {0, 1e-5});
+}
+
+TEST_CASE("beam search: the length power prefers longer sequences, and the greatest length cuts") {
+  const BeamStep step = chain({{0, 0, 1, 0}, {0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0, 0.5}, {0, 0.9, 0, 0.1}});
+  const auto best = [&](double power) {
+    return beam_search(1, step, kNoState,
+                       {.beams = 4, .start = kFirst, .end = kLast, .longest = 6, .length_power = power})[0][0]
+        .tokens;
+  };
+  CHECK(best(0) == std::vector<index_t>{2});
+  CHECK(best(1) == std::vector<index_t>{2, 3});
+  const BeamStep endless = chain({{0, 0, 1, 0}, {0.25, 0.25, 0.25, 0.25}, {0, 0, 1, 0}, {0, 0, 1, 0}});
+  const auto cut = beam_search(1, endless, kNoState, {.beams = 2, .start = kFirst, .end = kLast, .longest = 3});
+  CHECK(cut[0][0].tokens == std::vector<index_t>{2, 2, 2});
+  CHECK_FALSE(cut[0][0].ended);
+}
+
+TEST_CASE("beam search: each source on its own, and rows are selected so that states follow their beams") {
+  // The state of a row is the number of 2s so far; source s ends after s + 1 of them, else says 2 or 3.
+  std::vector<double> twos(6, 0);
+  const BeamStep step = [&](const IndexArray& tokens) {
+    Array logits(Shape{6, 1, 4}, real(-20));
+    for (std::size_t row = 0; row < 6; ++row) {
+      twos[row] += tokens.data()[row] == 2;
+      const bool ends = twos[row] > static_cast<double>(row / 3);
+      logits(row, 0, 1) = ends ? 5 : -20;
+      logits(row, 0, 2) = real(0.5);
+      logits(row, 0, 3) = real(0.4);
+    }
+    return Tensor(std::move(logits));
+  };
+  const BeamSelect select = [&](const IndexArray& rows) {
+    const std::vector<double> old = twos;
+    for (std::size_t row = 0; row < 6; ++row) twos[row] = old[static_cast<std::size_t>(rows.data()[row])];
+  };
+  const auto found =
+      beam_search(2, step, select, {.beams = 3, .start = kFirst, .end = kLast, .longest = 8, .length_power = 0});
+  CHECK(found[0][0].tokens == std::vector<index_t>{2});
+  CHECK(found[1][0].tokens == std::vector<index_t>{2, 2});
+  for (const auto& hypothesis : found[1]) CHECK(std::count(hypothesis.tokens.begin(), hypothesis.tokens.end(), 2) == 2);
+}
+
+TEST_CASE("beam search: wrong numbers and logits") {
+  const BeamStep step = chain({{0.5, 0.5}, {0.5, 0.5}});
+  check_throws<ValueError>([&] { beam_search(0, step, kNoState, {.start = 0, .end = 1}); }, "[beam_search] sources");
+  check_throws<ValueError>([&] { beam_search(1, step, kNoState, {.beams = 0, .start = 0, .end = 1}); }, "at least 1");
+  const BeamStep wrong = [](const IndexArray&) { return Tensor::ones({1, 2}); };
+  check_throws<ShapeError>([&] { beam_search(1, wrong, kNoState, {.start = 0, .end = 1}); },
+                           "logits must be [B beams, 1, V]");
+}

@@ -1,0 +1,62 @@
+#include <xtape/nn/attention.hpp>
+
+#include "support.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+AttentionCost cost(const AttentionForm& form, const AttentionSizes& sizes) {
+  ParamStore store;
+  return MultiHeadAttention(store.root(), {.width = 64, .heads = 8, .form = form}).cost(sizes);
+}
+
+}  // namespace
+
+TEST_CASE("attention cost: projections and scores of self-attention are equal at n = 2 d") {  // A3
+  const AttentionCost at = cost({}, {.batch = 3, .queries = 128, .keys = 128});
+  CHECK(at.projections == 3.0 * 128 * 64 * 64 * 4);
+  CHECK(at.mixing == 3.0 * 128 * 128 * 64 * 2);
+  CHECK(at.projections == at.mixing);
+  CHECK(at.multiply_adds() == at.projections + at.mixing);
+  CHECK(cost({}, {.queries = 4, .keys = 4, .causal = true}).mixing == 10.0 * 64 * 2);
+  CHECK(cost({}, {.queries = 2, .keys = 5, .causal = true}).mixing == 9.0 * 64 * 2);
+  CHECK(at.score_bytes == 0);
+  CHECK(cost({.positions = AttentionPositions::alibi}, {.queries = 5, .keys = 7}).score_bytes ==
+        8 * 5 * 7.0 * sizeof(real));
+}
+
+TEST_CASE("attention cost: what a decoding step reads") {  // A13
+  const AttentionSizes step = {.batch = 4, .keys = 1000, .causal = true};
+  const double all = cost({}, step).cache_bytes, one = cost({.key_heads = 1}, step).cache_bytes;
+  CHECK(all == 4.0 * 1000 * 2 * 64 * sizeof(real));
+  CHECK(one == all / 8);
+  CHECK(cost({}, step).parameter_bytes == 4.0 * 64 * 64 * sizeof(real));
+  const double sums = cost({.kind = AttentionKind::elu}, step).cache_bytes;
+  CHECK(sums == 4.0 * 64 * 9 * sizeof(real));
+  CHECK(sums == cost({.kind = AttentionKind::elu}, {.batch = 4, .keys = 9}).cache_bytes);
+}
+
+TEST_CASE(
+    "attention cost: linear kinds grow with n, the others with its square; the quadratic kernel crosses at d^2/2") {
+  const auto growth = [](const AttentionForm& form) {
+    return cost(form, {.queries = 2000, .keys = 2000}).mixing / cost(form, {.queries = 1000, .keys = 1000}).mixing;
+  };
+  for (const std::string& name : attention_names()) {
+    const AttentionForm form = attention_form(name, 8);
+    CHECK(growth(form) == (is_linear(form.kind) ? 2 : 4));
+  }
+  const auto mixing = [](AttentionKind kind, index_t n) {
+    ParamStore store;
+    return MultiHeadAttention(store.root(), {.width = 32, .heads = 1, .form = {.kind = kind}})
+        .cost({.queries = n, .keys = n})
+        .mixing;
+  };
+  const index_t crossing = 33 * 34 / 2;  // A6: at about N = C
+  CHECK(mixing(AttentionKind::quadratic, crossing / 4) > mixing(AttentionKind::softmax, crossing / 4));
+  CHECK(mixing(AttentionKind::quadratic, crossing * 4) < mixing(AttentionKind::softmax, crossing * 4));
+  check_throws<UnsupportedError>(
+      [] { cost({.kind = AttentionKind::custom, .feature_map = [](const Tensor& x) { return x; }}, {}); },
+      "is not known");
+}

@@ -1,9 +1,9 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/factor.hpp>
 #include <xtape/nn/init.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR::init {
@@ -104,40 +104,20 @@ Init he_normal(double gain, Fan fan) {
   };
 }
 
-namespace {
-
-using Vectors = std::vector<std::vector<double>>;
-
-/// Makes random vectors orthonormal, each against those before it (Gram and Schmidt). Twice: once leaves rounding
-/// errors where a vector is nearly a combination of others (Giraud et al. 2005).
-void orthonormalize(Vectors& vectors) {
-  const auto dot = [](const auto& a, const auto& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); };
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    std::vector<double>& v = vectors[i];
-    for (int pass = 0; pass < 2; ++pass) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const double along = dot(v, vectors[j]);
-        for (std::size_t e = 0; e < v.size(); ++e) v[e] -= along * vectors[j][e];
-      }
-      const double length = std::sqrt(dot(v, v));
-      for (double& e : v) e /= length;
-    }
-  }
-}
-
-}  // namespace
-
 Init orthogonal(double gain) {
   return [gain = checked("the gain", gain)](Array& x, Random& random) {
     fans_of(x);  // refuses vectors
-    const std::size_t rows = x.shape()[0], columns = x.size() / std::max<std::size_t>(1, rows);
-    Vectors vectors(std::min(rows, columns), std::vector<double>(std::max(rows, columns)));
-    for (auto& vector : vectors)
-      for (double& e : vector) e = random.normal();
-    orthonormalize(vectors);
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j)
-        x.data()[i * columns + j] = static_cast<real>(gain * (rows <= columns ? vectors[i][j] : vectors[j][i]));
+    const auto rows = static_cast<index_t>(x.shape()[0]),
+               columns = static_cast<index_t>(x.size()) / std::max<index_t>(1, rows);
+    const index_t length = std::max(rows, columns), count = std::min(rows, columns);
+    std::vector<double> vectors(static_cast<std::size_t>(length * count));  // [length, count]
+    for (index_t j = 0; j < count; ++j)
+      for (index_t i = 0; i < length; ++i) vectors[static_cast<std::size_t>(i * count + j)] = random.normal();
+    kernels::orthonormalize_columns(vectors.data(), length, count);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j)
+        x.data()[i * columns + j] = static_cast<real>(
+            gain * vectors[static_cast<std::size_t>(rows <= columns ? j * count + i : i * count + j)]);
   };
 }
 

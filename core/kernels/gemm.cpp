@@ -34,15 +34,6 @@ bool own_kernels() {
   return own;
 }
 
-/// OpenBLAS runs each call on the calling thread; the cut into tiles is ours.
-bool single_threaded_blas() {
-  static const bool done = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  return done;
-}
-
 void product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
   const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
   const auto tb = b.transposed ? CblasTrans : CblasNoTrans;
@@ -178,6 +169,13 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real 
   if (k == 0) return scale_rows(m, n, beta, c, stride_c);
   if (own_kernels()) own_product(m, n, k, alpha, a, b, beta, c, stride_c);
   else blas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+}
+
+void single_threaded_blas() {
+  [[maybe_unused]] static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
 }
 
 const char* gemm_backend() {

@@ -12,7 +12,10 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
-constexpr index_t kRows = 64;  // queries of one block
+constexpr index_t kRows = 64;  // queries of one block, at most
+
+/// Few enough queries that the causal mask hides much of what their block would compute.
+index_t block_rows(const AttentionProblem& p) { return p.causal && p.queries <= 4 * kRows ? kRows / 2 : kRows; }
 
 /// A block of queries of one head, and the keys that any of them can see.
 struct Block {
@@ -24,7 +27,7 @@ index_t visible_keys(const AttentionProblem& p, index_t query) {
 }
 
 Block block_at(const AttentionProblem& p, index_t b, index_t h, index_t first) {
-  const index_t rows = std::min(kRows, p.queries - first);
+  const index_t rows = std::min(block_rows(p), p.queries - first);
   return {b, h, first, rows, visible_keys(p, first + rows - 1)};
 }
 
@@ -44,9 +47,7 @@ void hide(const AttentionProblem& p, const Block& block, index_t i, index_t visi
 }
 
 bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  for (index_t r = 0; r < rows; ++r)
-    if (!level().reduce.all_finite(x + r * stride, width)) return false;
-  return true;
+  return level().attention.rows_finite(x, stride, rows, width);
 }
 
 /// Rows packed as a factor [rows, width], those that are not finite as zeros: 0 times them is 0 then. See `mix`.
@@ -76,15 +77,32 @@ struct Packed {
         finite_values(backward || all_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)) {}
 };
 
-void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, real* scores) {
-  gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
-       packed.keys_across, 0, scores, block.keys);
+/// The layout of a block's scores: rows are whole groups of lanes, an odd number of them so that rows do not fall into
+/// the same sets of the first cache.
+ScoreRows score_rows(const AttentionProblem& p, const Block& block) {
+  const index_t lanes = level().attention.lanes, groups = (block.keys + lanes - 1) / lanes;
+  const index_t first_visible = p.causal ? block.first + 1 + p.keys - p.queries : block.keys;
+  return {block.rows, block.keys, (groups | 1) * lanes, first_visible, p.causal ? 1 : 0, lanes};
 }
 
-/// Dropout factors of a row: 1/(1-p) where kept, 0 where dropped.
-void drop_factors(const AttentionProblem& p, const Block& block, index_t i, std::uint32_t* words, real* factors) {
-  p.bits(p.bits_context, (block.b * p.heads + block.h) * p.queries + block.first + i, words, block.keys);
-  for (index_t j = 0; j < block.keys; ++j) factors[j] = words[j] >= p.drop_below ? p.keep_scale : 0;
+void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, const ScoreRows& rows,
+               real* scores) {
+  gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
+       packed.keys_across, 0, scores, rows.stride);
+  for (index_t i = 0; (p.padding || p.hidden) && i < block.rows; ++i)
+    hide(p, block, i, rows.visible(i), scores + i * rows.stride);
+}
+
+/// Dropout factors of a block: 1/(1-p) where kept, 0 where dropped; null without dropout.
+const real* drop_factors(const AttentionProblem& p, const Block& block, index_t stride, std::uint32_t* words,
+                         real* factors) {
+  if (!p.drop_below) return nullptr;
+  for (index_t i = 0; i < block.rows; ++i) {
+    p.bits(p.bits_context, (block.b * p.heads + block.h) * p.queries + block.first + i, words, block.keys);
+    for (index_t j = 0; j < block.keys; ++j) factors[i * stride + j] = words[j] >= p.drop_below ? p.keep_scale : 0;
+    std::fill(factors + i * stride + block.keys, factors + (i + 1) * stride, real(0));
+  }
+  return factors;
 }
 
 /// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value, and no bit
@@ -103,13 +121,13 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
 }
 
 /// out += weights^T values for weights [rows, count], with the same care.
-void spread(index_t rows, index_t count, index_t width, const real* weights, const real* values, index_t value_stride,
-            real* out, index_t out_stride) {
+void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const real* values,
+            index_t value_stride, real* out, index_t out_stride) {
   if (all_finite(values, rows, width, value_stride))
-    return gemm(count, width, rows, 1, {weights, count, true}, {values, value_stride}, 1, out, out_stride);
+    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, 1, out, out_stride);
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < count; ++j) {
-      const real w = weights[i * count + j];
+      const real w = weights[i * stride + j];
       for (index_t c = 0; w != 0 && c < width; ++c) out[j * out_stride + c] += w * values[i * value_stride + c];
     }
   }
@@ -117,64 +135,55 @@ void spread(index_t rows, index_t count, index_t width, const real* weights, con
 
 /// Buffers of one task.
 struct Workspace {
-  Scratch<real> weights, slopes, factors;
+  Scratch<real> weights, slopes, factors, row_numbers;
   Scratch<std::uint32_t> words;
 
   Workspace(const AttentionProblem& p, bool backward)
-      : weights(std::min(kRows, p.queries) * p.keys),
-        slopes(backward ? std::min(kRows, p.queries) * p.keys : 0),
-        factors(p.drop_below ? p.keys : 0),
+      : weights(size(p)),
+        slopes(backward ? size(p) : 0),
+        factors(p.drop_below ? size(p) : 0),
+        row_numbers(kRows),
         words(p.drop_below ? p.keys : 0) {}
+
+  /// Elements of the scores of one block.
+  static index_t size(const AttentionProblem& p) {
+    return std::min(block_rows(p), p.queries) * (p.keys + 2 * level().attention.lanes);
+  }
 };
+
+index_t row_number(const AttentionProblem& p, const Block& block) {
+  return (block.b * p.heads + block.h) * p.queries + block.first;
+}
 
 void forward_block(const AttentionProblem& p, const Block& block, const Packed& packed, Workspace& work, HeadsOut out,
                    real* log_sums) {
+  const ScoreRows rows = score_rows(p, block);
   real* scores = work.weights.data();
-  scores_of(p, block, packed, scores);
-  for (index_t i = 0; i < block.rows; ++i) {
-    real* row = scores + i * block.keys;
-    const index_t visible = visible_keys(p, block.first + i);
-    hide(p, block, i, visible, row);
-    log_sums[(block.b * p.heads + block.h) * p.queries + block.first + i] = level().softmax.softmax(row, row, visible);
-    std::fill(row + visible, row + block.keys, real(0));
-    if (p.drop_below) {
-      drop_factors(p, block, i, work.words.data(), work.factors.data());
-      for (index_t j = 0; j < block.keys; ++j) row[j] *= work.factors[j];
-    }
-  }
+  real* inverse_sums = work.row_numbers.data();
+  real* to = out.at(block.b, block.h) + block.first * out.row;
+  scores_of(p, block, packed, rows, scores);
+  const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
+  level().attention.weights(rows, scores, factors, log_sums + row_number(p, block), inverse_sums);
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, block.keys, packed.values, p.v.at(block.b, key_head), p.v.row,
-      packed.finite_values, 0, out.at(block.b, block.h) + block.first * out.row, out.row);
+  mix(block.rows, block.keys, p.value_width, scores, rows.stride, packed.values, p.v.at(block.b, key_head), p.v.row,
+      packed.finite_values, 0, to, out.row);
+  level().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
 /// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `slopes`:
 /// scale w o (factor o (dout v^T) - sum(dout o out)), w the weights before dropout.
-void slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums, HeadsIn upstream,
-               const Packed& packed, Workspace& work) {
+ScoreRows slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums, HeadsIn upstream,
+                    const Packed& packed, Workspace& work) {
+  const ScoreRows rows = score_rows(p, block);
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
-  scores_of(p, block, packed, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), block.keys);
-  for (index_t i = 0; i < block.rows; ++i) {
-    real* w = work.weights.data() + i * block.keys;
-    real* s = work.slopes.data() + i * block.keys;
-    const index_t visible = visible_keys(p, block.first + i);
-    hide(p, block, i, visible, w);
-    level().softmax.exp_shifted(w, log_sums[(block.b * p.heads + block.h) * p.queries + block.first + i], 1, 0, w,
-                                false, visible);
-    std::fill(w + visible, w + block.keys, real(0));
-    const real m = static_cast<real>(level().reduce.dot(up + i * upstream.row, result + i * out.row, p.value_width));
-    if (p.drop_below) {
-      drop_factors(p, block, i, work.words.data(), work.factors.data());
-      for (index_t j = 0; j < block.keys; ++j) {
-        const real factor = work.factors[j];
-        s[j] = w[j] == 0 ? 0 : p.scale * w[j] * ((factor == 0 ? 0 : factor * s[j]) - m);
-        w[j] *= factor;
-      }
-    } else {
-      level().softmax.score_slopes(w, m, p.scale, s, block.keys);
-    }
-  }
+  scores_of(p, block, packed, rows, work.weights.data());
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), rows.stride);
+  level().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_numbers.data());
+  const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
+  level().attention.slopes(rows, work.weights.data(), factors, log_sums + row_number(p, block), work.row_numbers.data(),
+                           p.scale, work.slopes.data());
+  return rows;
 }
 
 void zero_rows(real* x, index_t rows, index_t width, index_t stride) {
@@ -190,20 +199,20 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
   if (g.dk.data && !g.accumulate_k) zero_rows(g.dk.at(b, key_head), p.keys, p.width, g.dk.row);
   if (g.dv.data && !g.accumulate_v) zero_rows(g.dv.at(b, key_head), p.keys, p.value_width, g.dv.row);
   for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
-    for (index_t first = 0; first < p.queries; first += kRows) {
+    for (index_t first = 0; first < p.queries; first += block_rows(p)) {
       const Block block = block_at(p, b, h, first);
-      slopes_of(p, block, out, log_sums, upstream, packed, work);
+      const index_t stride = slopes_of(p, block, out, log_sums, upstream, packed, work).stride;
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
-        mix(block.rows, block.keys, p.width, work.slopes.data(), block.keys, packed.keys, p.k.at(b, key_head), p.k.row,
+        mix(block.rows, block.keys, p.width, work.slopes.data(), stride, packed.keys, p.k.at(b, key_head), p.k.row,
             packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
       }
       if (g.dk.data)
-        spread(block.rows, block.keys, p.width, work.slopes.data(), p.q.at(b, h) + first * p.q.row, p.q.row,
+        spread(block.rows, block.keys, p.width, work.slopes.data(), stride, p.q.at(b, h) + first * p.q.row, p.q.row,
                g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
-        spread(block.rows, block.keys, p.value_width, work.weights.data(), upstream.at(b, h) + first * upstream.row,
-               upstream.row, g.dv.at(b, key_head), g.dv.row);
+        spread(block.rows, block.keys, p.value_width, work.weights.data(), stride,
+               upstream.at(b, h) + first * upstream.row, upstream.row, g.dv.at(b, key_head), g.dv.row);
     }
   }
 }
@@ -215,7 +224,7 @@ void attention(const AttentionProblem& p, HeadsOut out, real* log_sums) {
     const index_t b = task / p.heads, h = task % p.heads;
     const Packed packed(p, b, h / (p.heads / p.key_heads), false);
     Workspace work(p, false);
-    for (index_t first = 0; first < p.queries; first += kRows)
+    for (index_t first = 0; first < p.queries; first += block_rows(p))
       forward_block(p, block_at(p, b, h, first), packed, work, out, log_sums);
   });
 }

@@ -7,7 +7,7 @@
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
-constexpr index_t kPiece = 1 << 15;  // elements a thread takes at a time; shorter arrays stay on one thread
+constexpr index_t kPiece = 1 << 14;  // elements a thread takes at a time; shorter arrays stay on one thread
 
 const ElementwiseTable& table() { return level().elementwise; }
 

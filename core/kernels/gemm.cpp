@@ -118,33 +118,35 @@ constexpr index_t pieces(index_t total, index_t piece) { return (total + piece -
 struct Cut {
   index_t row_blocks, column_blocks;
 
-  Cut(index_t row_panels, index_t column_panels) {
+  static Cut of(index_t row_panels, index_t column_panels) {
     const index_t workers = threads(), wanted = workers == 1 ? 1 : kTasksPerThread * workers;
     // Both A and B are read once for each cut across them: rows are cut first, as their blocks must be small anyhow.
     const index_t least = pieces(row_panels, kGemmRows / level().gemm.tile_rows);
-    row_blocks = std::min(row_panels, pieces(std::max(least, wanted / 2), workers) * workers);
-    row_blocks = std::max(row_blocks, least);
-    column_blocks = std::min(column_panels, pieces(wanted, row_blocks));
+    const index_t rows = std::max(least, std::min(row_panels, pieces(std::max(least, wanted / 2), workers) * workers));
+    return {rows, std::min(column_panels, pieces(wanted, rows))};
   }
 };
 
-/// Our own product: B is packed once, C is cut into blocks at the edges of tiles.
+/// Our own product, in runs along k that keep what is packed of B in the second cache; C is cut at the edges of tiles.
 void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
                  index_t stride_c) {
-  const PackedFactor packed(b, k, n);
-  if (m * n * k <= kOwnTask) return multiply_rows(m, 0, n, k, alpha, a, packed, beta, c, stride_c);
   const GemmTable& table = level().gemm;
   const index_t row_panels = pieces(m, table.tile_rows), column_panels = pieces(n, table.tile_columns);
-  const Cut cut(row_panels, column_panels);
-  parallel_for(cut.row_blocks * cut.column_blocks, [&](index_t task) {
-    const index_t i = task % cut.row_blocks, j = task / cut.row_blocks;
-    const index_t row = i * row_panels / cut.row_blocks * table.tile_rows;
-    const index_t end_row = std::min(m, (i + 1) * row_panels / cut.row_blocks * table.tile_rows);
-    const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;
-    const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
-    multiply_rows(end_row - row, column, end_column - column, k, alpha, rows_from(a, row), packed, beta,
-                  c + row * stride_c + column, stride_c);
-  });
+  const Cut cut = m * n * k <= kOwnTask ? Cut{1, 1} : Cut::of(row_panels, column_panels);
+  const index_t run = even_depth(k);
+  for (index_t first = 0; first < k; first += run) {
+    const index_t depth = std::min(run, k - first);
+    const PackedFactor packed(rows_from(b, first), depth, n);
+    parallel_for(cut.row_blocks * cut.column_blocks, [&](index_t task) {
+      const index_t i = task % cut.row_blocks, j = task / cut.row_blocks;
+      const index_t row = i * row_panels / cut.row_blocks * table.tile_rows;
+      const index_t end_row = std::min(m, (i + 1) * row_panels / cut.row_blocks * table.tile_rows);
+      const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;
+      const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
+      multiply_rows(end_row - row, column, end_column - column, depth, alpha, rows_from(columns_from(a, first), row),
+                    packed, first == 0 ? beta : real(1), c + row * stride_c + column, stride_c);
+    });
+  }
 }
 
 /// OpenBLAS, in tiles along the longer side.

@@ -8,7 +8,7 @@
 
 namespace xtape {
 
-constexpr index_t kPiece = 1 << 15;  ///< elements of one partial sum
+constexpr index_t kPiece = 1 << 13;  ///< elements of one partial sum
 
 /// The sum of `piece(begin, end)` over pieces of 0..n-1, added in order. `piece` must not throw.
 template <class Piece>

@@ -16,7 +16,8 @@ namespace xtape {
 namespace {
 
 constexpr int kMaxThreads = 1024;
-constexpr int kSpins = 4000;  // about 40 us: longer than the gap between two kernels, shorter than a time slice
+constexpr int kClosed = 1 << 20;
+constexpr int kSpins = 4000;  // 40 to 200 us: longer than the gap between two kernels, shorter than a time slice
 
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
@@ -39,7 +40,8 @@ void relax() {
 #endif
 }
 
-/// Workers sleep on `epoch`; a job is published by raising it, and is over when every worker of the job has left.
+/// Workers sleep on `epoch`, which each new job raises. A worker enters a job only while it is open; a job is over when
+/// its tasks are handed out and all who entered have left, so that nobody waits for a worker that comes late.
 class Pool {
  public:
   /// Starts as many helpers as the system grants: a thread too few costs time, and no result depends on their number.
@@ -67,11 +69,12 @@ class Pool {
     context_ = context;
     tasks_ = tasks;
     next_.store(0, std::memory_order_relaxed);
-    busy_.store(helpers(), std::memory_order_relaxed);
+    inside_.store(0, std::memory_order_release);  // opens the job
     epoch_.fetch_add(1, std::memory_order_release);
     epoch_.notify_all();
     drain();
-    for (int spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) {
+    inside_.fetch_or(kClosed, std::memory_order_acquire);
+    for (int spins = 0; inside_.load(std::memory_order_acquire) != kClosed; ++spins) {
       if (spins < kSpins) {
         relax();
       } else {
@@ -81,6 +84,14 @@ class Pool {
   }
 
  private:
+  /// Counts the calling worker in, unless the job is closed.
+  bool enter() {
+    int inside = inside_.load(std::memory_order_relaxed);
+    while (!(inside & kClosed))
+      if (inside_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire)) return true;
+    return false;
+  }
+
   void drain() {
     inside_task = true;
     for (index_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;) function_(context_, task);
@@ -101,8 +112,9 @@ class Pool {
       }
       seen = now;
       if (stop_) return;
+      if (!enter()) continue;
       drain();
-      busy_.fetch_sub(1, std::memory_order_release);
+      inside_.fetch_sub(1, std::memory_order_release);
     }
   }
 
@@ -111,7 +123,7 @@ class Pool {
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<index_t> next_{0};
-  std::atomic<int> busy_{0};
+  std::atomic<int> inside_{kClosed};  // workers in the job; plus kClosed once its tasks are handed out
   std::atomic<bool> stop_{false};
   TaskFunction function_ = nullptr;
   const void* context_ = nullptr;

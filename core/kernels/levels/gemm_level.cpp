@@ -16,6 +16,8 @@ constexpr int kBytes = 16, kTileRows = 4;
 #endif
 constexpr int kWidth = kBytes / sizeof(real);
 constexpr index_t kTileColumns = 2 * kWidth;
+constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
+constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
 constexpr index_t kMaxPanels = kGemmRows / kTileRows;
 
 typedef real Vector __attribute__((vector_size(kBytes)));
@@ -24,24 +26,34 @@ typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(
 inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
 inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
 
-/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored. Element
-/// (i, p) of a stands at a[i * row + p * step]. (Numbers by themselves: a struct of them passes through memory, where
-/// reading it waits until the stores of the tile before have left.)
-template <int rows, int vectors>
-void tile(index_t k, const real* a, index_t row, index_t step, const real* b, real alpha, real beta, real* c,
-          index_t stride_c, index_t columns) {
-  Vector sum[rows][vectors] = {};
+/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored. Rows of
+/// the stored a are `stride` apart; `across`: a is transposed, and its stored columns are the rows of the tile.
+/// (Numbers by themselves: a struct of them passes through memory, where reading it waits until the stores of the tile
+/// before have left.)
+template <int rows, int vectors, bool across>
+void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, real beta, real* c, index_t stride_c,
+          index_t columns) {
+  Vector sum[rows][vectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) {
+      sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
+      if constexpr (!across) __builtin_prefetch(c + i * stride_c + j * kWidth, 1);
+    }
+  }
   for (index_t p = 0; p < k; ++p) {
+    if constexpr (across) __builtin_prefetch(a + kAhead * stride);
     Vector right[vectors];
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      const Vector left = a[i * row] - Vector{};
+      const Vector left = a[across ? i : i * stride] - Vector{};
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j) sum[i][j] += left * right[j];
     }
-    a += step;
+    a += across ? stride : 1;
     b += vectors * kWidth;
   }
   if (columns == vectors * kWidth) {
@@ -64,30 +76,32 @@ void tile(index_t k, const real* a, index_t row, index_t step, const real* b, re
   }
 }
 
-using Tile = void (*)(index_t, const real*, index_t, index_t, const real*, real, real, real*, index_t, index_t);
-
-template <int vectors>
-Tile tile_of(index_t rows) {
-  static constexpr Tile tiles[] = {
-    tile<1, vectors>,
-    tile<2, vectors>,
-    tile<3, vectors>,
-    tile<4, vectors>,
-#if defined(__AVX2__)
-    tile<5, vectors>,
-    tile<6, vectors>,
-#endif
-#if defined(__AVX512F__)
-    tile<7, vectors>,
-    tile<8, vectors>,
-    tile<9, vectors>,
-    tile<10, vectors>,
-    tile<11, vectors>,
-    tile<12, vectors>
-#endif
-  };
-  return tiles[rows - 1];
+/// Copies `rows` columns of the stored matrix, k of its rows long, one after the other.
+template <int rows>
+void copy_across(const real* a, index_t stride, index_t k, real* to) {
+  for (index_t p = 0; p < k; ++p) {
+    __builtin_prefetch(a + (p + kAhead) * stride);
+    __builtin_memcpy(to + p * rows, a + p * stride, rows * sizeof(real));
+  }
 }
+
+using Tile = void (*)(index_t, const real*, index_t, const real*, real, real, real*, index_t, index_t);
+using Copy = void (*)(const real*, index_t, index_t, real*);
+
+/// What there is for each number of rows that a tile can have.
+template <int... less_1>
+struct ForRows {
+  template <int vectors, bool across>
+  static constexpr Tile tiles[] = {tile<less_1 + 1, vectors, across>...};
+  static constexpr Copy copies[] = {copy_across<less_1 + 1>...};
+};
+#if defined(__AVX512F__)
+using Rows = ForRows<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>;
+#elif defined(__AVX2__)
+using Rows = ForRows<0, 1, 2, 3, 4, 5>;
+#else
+using Rows = ForRows<0, 1, 2, 3>;
+#endif
 
 /// One stage of a transposition in registers: blocks of `step` elements change places between rows step apart.
 template <int step>
@@ -175,39 +189,34 @@ struct Panels {
   index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
 
-/// Copies panels that are columns of the stored matrix: element (i, p) of a panel goes to [p, i]. Row after row of the
-/// stored matrix, so that it is read in order.
-void pack_a(Factor a, const Panels& panels, index_t k, real* to) {
-  for (index_t p = 0; p < k; ++p) {
-    const real* from = a.data + p * a.stride;
-    for (index_t panel = 0; panel < panels.count; ++panel) {
-      const index_t begin = panels.begin[panel], rows = panels.rows(panel);
-      real* into = to + begin * k + p * rows;
-      if (rows == kTileRows) __builtin_memcpy(into, from + begin, kTileRows * sizeof(real));
-      else
-        for (index_t i = 0; i < rows; ++i) into[i] = from[begin + i];
-    }
-  }
-}
-
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. `scratch` holds m * k elements if
-/// a is transposed. A panel of B stays in the first cache while all of A passes.
-void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
-           real* scratch) {
+/// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
+/// needed.
+template <bool across>
+void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c,
+              index_t stride_c, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
-  if (a.transposed) pack_a(a, panels, k, scratch);
+  const bool copied = across && a.stride > kNear && n > kTileColumns;
   for (index_t j = 0; j < n; j += kTileColumns) {
     const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
     const index_t width = panel_width(b.columns - j);
     for (index_t panel = 0; panel < panels.count; ++panel) {
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
-      const Tile run = width == kTileColumns ? tile_of<2>(rows) : tile_of<1>(rows);
-      real* to = c + begin * stride_c + j;
-      if (a.transposed) run(k, scratch + begin * k, 1, rows, b.data, alpha, beta, to, stride_c, columns);
-      else run(k, a.data + begin * a.stride, a.stride, 1, b.data, alpha, beta, to, stride_c, columns);
+      const Tile run = (width == kTileColumns ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
+      const real* left = a.data + (across ? begin : begin * a.stride);
+      if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
+      if (copied) left = scratch + begin * k;
+      run(k, left, copied ? rows : a.stride, b.data, alpha, beta, c + begin * stride_c + j, stride_c, columns);
     }
     b.data += b.depth * width;
   }
+}
+
+/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. A panel of B stays in the first
+/// cache while all of A passes.
+void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
+           real* scratch) {
+  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, c, stride_c, scratch);
+  else block_of<false>(m, n, k, alpha, a, b, beta, c, stride_c, scratch);
 }
 
 index_t packed_size(index_t k, index_t n) {

@@ -5,16 +5,42 @@
 typedef real Lanes __attribute__((vector_size(64)));
 typedef real UnalignedLanes __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 typedef double DoubleLanes __attribute__((vector_size(64)));
+typedef double DoubleQuad __attribute__((vector_size(32)));
 
 constexpr index_t kLanes = 64 / sizeof(real);
 constexpr index_t kBlock = 16 * kLanes;  // partial sums in `real` never run longer than this per lane group
 
 inline Lanes load(const real* x) { return *reinterpret_cast<const UnalignedLanes*>(x); }
 
+/// In double, halves added to halves: the order is the same at every level.
 inline double lane_sum(Lanes lanes) {
-  double sum = 0;
-  for (index_t i = 0; i < kLanes; ++i) sum += static_cast<double>(lanes[i]);
-  return sum;
+#ifdef XTAPE_DOUBLE
+  const DoubleLanes eight = lanes;
+#else
+  typedef real HalfLanes __attribute__((vector_size(32)));
+  const HalfLanes low = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7);
+  const HalfLanes high = __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
+  const DoubleLanes eight = __builtin_convertvector(low, DoubleLanes) + __builtin_convertvector(high, DoubleLanes);
+#endif
+  const DoubleQuad four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+/// The largest lane; a NaN is skipped where the other number is none.
+inline real lane_max(Lanes lanes) {
+  typedef decltype([] {
+    if constexpr (sizeof(real) == 4) return std::int32_t{};
+    else return std::int64_t{};
+  }()) Index;
+  typedef Index Indices __attribute__((vector_size(64)));
+  for (Index half = kLanes / 2; half > 0; half /= 2) {
+    Indices other;
+    for (Index i = 0; i < kLanes; ++i) other[i] = i ^ half;
+    const Lanes swapped = __builtin_shuffle(lanes, other);
+    lanes = swapped > lanes ? swapped : lanes;
+  }
+  return lanes[0];
 }
 
 /// Sum over i of term(lanes at i), with `last(i)` for the elements past the last whole group of lanes.
@@ -40,7 +66,6 @@ inline double sum_of(index_t n, Term term, Last last) {
 }
 
 // Four numbers, so that the conversion is one instruction at every level but the plain one.
-typedef double DoubleQuad __attribute__((vector_size(32)));
 typedef real Quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 inline DoubleQuad load_double(const real* x) {

@@ -53,7 +53,6 @@ struct SoftmaxTable {
   void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   double (*log_sum_exp)(const real* x, index_t n);
-  void (*score_slopes)(const real* weights, real mean, real scale, real* slopes, index_t n);
   // scale exp(x - shift) + offset
   void (*exp_shifted)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
   // sum of top - x
@@ -157,6 +156,33 @@ struct RecurrentTable {
   void (*gru_reset_backward)(const GateRows&, const GateGrads&);
 };
 
+/// Scores of a block of queries: row r sees its first visible(r) columns. Rows are whole groups of lanes.
+struct ScoreRows {
+  index_t rows, keys, stride;
+  index_t first_visible, step;  // visible(r) = first_visible + r * step, within 0..keys
+  index_t lanes;
+
+  index_t visible(index_t r) const {
+    const index_t n = first_visible + r * step;
+    return n < 0 ? 0 : (n > keys ? keys : n);
+  }
+  index_t width() const { return (keys + lanes - 1) / lanes * lanes; }
+};
+
+/// Softmax attention between its products.
+struct AttentionTable {
+  index_t lanes;
+  // scores become exp(score - largest) times the dropout factors (null: none), 0 where nothing is seen
+  void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
+  // scores become weights after dropout; slopes, d loss / d weight, become scale weight (slope - mean)
+  void (*slopes)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
+                 real scale, real* slopes);
+  void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
+                   real* out);
+  void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);
+  bool (*rows_finite)(const real* x, index_t stride, index_t rows, index_t width);
+};
+
 /// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
 struct LinearAttentionTable {
   index_t lanes;
@@ -184,6 +210,7 @@ struct Level {
   const OptimizeTable& optimize;
   const GemmTable& gemm;
   const RecurrentTable& recurrent;
+  const AttentionTable& attention;
   const LinearAttentionTable& linear_attention;
   const AdditiveTable& additive;
 };

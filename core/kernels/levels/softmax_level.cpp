@@ -16,8 +16,7 @@ real max(const real* x, index_t n) {
     const Lanes v = load(x + i);
     best = v > best ? v : best;
   }
-  real out = kMinusInfinity;
-  for (index_t j = 0; j < kLanes; ++j) out = best[j] > out ? best[j] : out;
+  real out = lane_max(best);
   for (; i < n; ++i) out = x[i] > out ? x[i] : out;
   return out;
 }
@@ -86,12 +85,6 @@ void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumula
   store(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
 }
 
-/// Attention's d loss / d (q k^T) over a row: slopes = scale weights (slopes - mean), exactly 0 where the weight is 0.
-void score_slopes(const real* weights, real mean, real scale, real* slopes, index_t n) {
-#pragma GCC ivdep
-  for (index_t i = 0; i < n; ++i) slopes[i] = weights[i] == 0 ? 0 : scale * weights[i] * (slopes[i] - mean);
-}
-
 void exp_shifted(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n) {
   const Split s = safe_split(shift);
   store(y, accumulate, n, [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) + offset; });
@@ -130,8 +123,7 @@ void exp_shifted_less(const real* x, double shift, real scale, const real* t, re
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {max,           softmax,         softmax_backward, log_softmax_backward,
-                                    log_sum_exp,   score_slopes,    exp_shifted,      gaps,
-                                    weighted_gaps, exp_shifted_less};
+const SoftmaxTable softmax_table = {max,         softmax, softmax_backward, log_softmax_backward, log_sum_exp,
+                                    exp_shifted, gaps,    weighted_gaps,    exp_shifted_less};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -13,7 +13,7 @@ Destination Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.no
 void Grads::add(std::size_t input, const Array& term, real scale) {
   if (!needs(input)) return;
   const Tape::Node& self = tape_.nodes_[node_];
-  const Shape shape = tape_.nodes_[self.inputs[input]].shape;
+  const Shape& shape = tape_.nodes_[self.inputs[input]].shape;
   if (!same_shape(term.shape(), shape)) return add(input, sum_to_shape(self.op, term, shape), scale);
   const Destination to = buffer(input);
   kernels::scaled(term.data(), scale, to.data, to.accumulate, static_cast<index_t>(term.size()));

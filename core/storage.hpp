@@ -12,7 +12,9 @@ namespace xtape::inline XTAPE_FLAVOUR {
 class Storage {
  public:
   Storage() = default;
-  explicit Storage(Array value) : block_(new Block{{1}, std::move(value)}) {}
+  explicit Storage(Array&& value) : block_(new Block{{1}, std::move(value)}) {}
+  explicit Storage(const Array& value) : block_(new Block{{1}, value}) {}
+  explicit Storage(const Shape& shape) : block_(new Block{{1}, Array(shape)}) {}  ///< not initialised
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }

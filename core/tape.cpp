@@ -19,11 +19,12 @@ std::uint64_t next_serial() {
 
 thread_local Tape* innermost = nullptr;
 thread_local index_t live_nodes_here = 0;
+thread_local std::size_t nodes_of_last_tape = 256;
 
 }  // namespace
 
 Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), outer_(innermost) {
-  nodes_.reserve(256);
+  nodes_.reserve(nodes_of_last_tape);  // steps are alike: no node moves
   if (outer_) outer_->interrupted_ = true;
   innermost = this;
   if (Probe* probe = Probe::attached_) [[unlikely]]
@@ -32,6 +33,7 @@ Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), out
 
 Tape::~Tape() {
   leave_probe();
+  nodes_of_last_tape = std::max<std::size_t>(64, nodes_.size());
   for (Node& node : nodes_) free_rule(node);
   for (auto& [chunk, bytes] : chunks_) pool::deallocate(chunk, bytes);
   live_nodes_here -= live_;
@@ -233,7 +235,7 @@ Destination Tape::grad_buffer(std::uint32_t index) {
     return {parameter->grad.data(), !first};
   }
   if (!node.grad) {
-    node.grad = Storage(Array(node.shape));
+    node.grad = Storage(node.shape);
     return {node.grad.edit().data(), false};
   }
   if (!node.grad.unique()) node.grad = Storage(node.grad.array());  // shared with a gradient that passed through

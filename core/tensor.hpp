@@ -10,8 +10,11 @@ class Tensor {
  public:
   /// An empty handle; ops read it as "not given" (a missing bias).
   Tensor() = default;
-  /// A constant.
-  Tensor(Array value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
+  /// A constant. (Two of them, because each move of an array costs as much as a small op's arithmetic.)
+  Tensor(Array&& value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
+  Tensor(const Array& value) : storage_(value) { element_count(storage_.array().shape(), "tensor"); }
+
+  explicit Tensor(Storage value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
 
   static Tensor scalar(real value);
   static Tensor zeros(const Shape& shape);

@@ -105,8 +105,6 @@ void rows(index_t r, index_t c) {
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
   const std::string size = text({r, c});
-  by_bandwidth("add bias", size, {1, 1}, n,
-               [&] { kernels::binary_rows(kernels::Binary::add, x.data(), gain.data(), y.data(), r, c); });
   by_bandwidth("column sums", size, {1}, n, [&] { kernels::sum_axis(x.data(), 1, r, c, 1, out.data(), false); });
   by_bandwidth("sum of squares", size, {1}, n,
                [&] { out(0) = static_cast<real>(kernels::sum_of_squares(x.data(), n)); });

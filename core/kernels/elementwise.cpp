@@ -40,13 +40,6 @@ void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step
   });
 }
 
-void binary_rows(Binary f, const real* a, const real* b, real* y, index_t rows, index_t columns) {
-  const index_t piece = std::max<index_t>(1, kPiece / std::max<index_t>(1, columns));
-  parallel_ranges(rows, piece, [&](index_t begin, index_t end) {
-    for (index_t r = begin; r < end; ++r) table().binary(f, a + r * columns, 1, b, 1, y + r * columns, columns);
-  });
-}
-
 void affine(const real* x, real scale, real shift, real* y, index_t n) {
   parallel_ranges(n, kPiece, [&](index_t b, index_t e) { table().affine(x + b, scale, shift, y + b, e - b); });
 }

@@ -51,9 +51,6 @@ void unary_backward(Unary f, const real* x, const real* y, const real* dy, real*
 /// y[i] = f(a[i * step_a], b[i * step_b]) with steps 0 or 1.
 void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
 
-/// y[r, i] = f(a[r, i], b[i]) for every row: a bias, a gain.
-void binary_rows(Binary f, const real* a, const real* b, real* y, index_t rows, index_t columns);
-
 /// y[i] = scale * x[i] + shift.
 void affine(const real* x, real scale, real shift, real* y, index_t n);
 

@@ -88,7 +88,7 @@ PackedFactor::PackedFactor(Factor b, index_t k, index_t n)
 
 /// gemm with the columns of b from `column`, a multiple of the tile, on.
 void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b,
-                   real beta, real* c, index_t stride_c) {
+                   real beta, real* c, index_t stride_c, const real* bias) {
   const GemmTable& table = level().gemm;
   const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) : 0);
   for (index_t row = 0; row < m; row += kGemmRows) {
@@ -97,8 +97,8 @@ void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, 
       const index_t packed_depth = std::min(b.depth_, b.k_ - first);
       const real* panels = b.panels_.data() + table.packed_size(first, b.n_) + table.packed_size(packed_depth, column);
       table.block(rows, n, std::min(packed_depth, k - first), alpha, rows_from(columns_from(a, first), row),
-                  {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1), c + row * stride_c, stride_c,
-                  panel.data());
+                  {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1), first == 0 ? bias : nullptr,
+                  c + row * stride_c, stride_c, panel.data());
     }
   }
 }
@@ -107,7 +107,7 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFac
           index_t stride_c) {
   if (m == 0 || n == 0) return;
   if (k == 0) return scale_rows(m, n, beta, c, stride_c);
-  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c);
+  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c, nullptr);
 }
 
 namespace {
@@ -128,8 +128,8 @@ struct Cut {
 };
 
 /// Our own product, in runs along k that keep what is packed of B in the second cache; C is cut at the edges of tiles.
-void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
-                 index_t stride_c) {
+void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
+                 const real* bias) {
   const GemmTable& table = level().gemm;
   const index_t row_panels = pieces(m, table.tile_rows), column_panels = pieces(n, table.tile_columns);
   const Cut cut = m * n * k <= kOwnTask ? Cut{1, 1} : Cut::of(row_panels, column_panels);
@@ -144,7 +144,8 @@ void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b
       const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;
       const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
       multiply_rows(end_row - row, column, end_column - column, depth, alpha, rows_from(columns_from(a, first), row),
-                    packed, first == 0 ? beta : real(1), c + row * stride_c + column, stride_c);
+                    packed, first == 0 ? beta : real(1), c + row * stride_c + column, stride_c,
+                    first == 0 && bias ? bias + column : nullptr);
     });
   }
 }
@@ -166,11 +167,13 @@ void blas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor 
 
 }  // namespace
 
-void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
+void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
+          const real* bias) {
   if (m == 0 || n == 0) return;
-  if (k == 0) return scale_rows(m, n, beta, c, stride_c);
-  if (own_kernels()) own_product(m, n, k, alpha, a, b, beta, c, stride_c);
-  else blas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (k > 0 && own_kernels()) return own_product(m, n, k, alpha, a, b, beta, c, stride_c, bias);
+  if (k > 0) blas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  else scale_rows(m, n, beta, c, stride_c);
+  for (index_t r = 0; bias && r < m; ++r) binary(Binary::add, c + r * stride_c, 1, bias, 1, c + r * stride_c, n);
 }
 
 void single_threaded_blas() {

@@ -14,9 +14,10 @@ struct Factor {
 };
 
 /// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
-/// content of c is not read. Large products are cut into tiles that depend only on m, n and k and are shared among
-/// threads, so the bits do not depend on the number of threads.
-void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c);
+/// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut into tiles that
+/// depend only on m, n and k and are shared among threads, so the bits do not depend on the number of threads.
+void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
+          const real* bias = nullptr);
 
 /// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
 class PackedFactor {
@@ -28,7 +29,7 @@ class PackedFactor {
 
  private:
   friend void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a,
-                            const PackedFactor& b, real beta, real* c, index_t stride_c);
+                            const PackedFactor& b, real beta, real* c, index_t stride_c, const real* bias);
 
   index_t k_, n_;
   index_t depth_;  // rows of b in one run of panels

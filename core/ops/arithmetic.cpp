@@ -8,7 +8,7 @@ using kernels::Binary;
 using kernels::Unary;
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  return Tape::record("add", {a, b}, Tensor(broadcast_binary("add", Binary::add, a.value(), b.value())),
+  return Tape::record("add", {a, b}, broadcast_binary("add", Binary::add, a.value(), b.value()),
                       [same_a = same_shape(a.shape(), b.shape())](const Array& dy, Grads& g) {
                         if (same_a) {
                           g.pass(0);
@@ -21,7 +21,7 @@ Tensor add(const Tensor& a, const Tensor& b) {
 }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
-  return Tape::record("sub", {a, b}, Tensor(broadcast_binary("sub", Binary::sub, a.value(), b.value())),
+  return Tape::record("sub", {a, b}, broadcast_binary("sub", Binary::sub, a.value(), b.value()),
                       [](const Array& dy, Grads& g) {
                         g.add(0, dy);
                         g.add(1, dy, -1);
@@ -38,7 +38,7 @@ void add_product(const char* op, Grads& g, std::size_t input, const Shape& shape
     const Destination to = g.buffer(input);
     kernels::product(dy.data(), factor.data(), 1, to.data, to.accumulate, count_of(dy));
   } else {
-    g.add(input, broadcast_binary(op, Binary::mul, dy, factor));
+    g.add(input, broadcast_binary(op, Binary::mul, dy, factor).value());
   }
 }
 
@@ -55,9 +55,10 @@ Tensor mul(const Tensor& a, const Tensor& b) {
 Tensor div(const Tensor& a, const Tensor& b) {
   Tensor y = broadcast_binary("div", Binary::div, a.value(), b.value());
   return Tape::record("div", {a, b}, y, [y, b = b.detach()](const Array& dy, Grads& g) {
-    const Array quotient = broadcast_binary("div", Binary::div, dy, b.value());  // dy / b
-    g.add(0, quotient);
-    if (g.needs(1)) g.add(1, broadcast_binary("div", Binary::mul, quotient, y.value()), -1);  // -dy a / b^2
+    const Tensor quotient = broadcast_binary("div", Binary::div, dy, b.value());  // dy / b
+    g.add(0, quotient.value());
+    if (g.needs(1))
+      g.add(1, broadcast_binary("div", Binary::mul, quotient.value(), y.value()).value(), -1);  // -dy a / b^2
   });
 }
 
@@ -79,8 +80,8 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   return Tape::record("pow", {a, b}, y, [a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
     const auto chain = [&](std::size_t input, Binary slope) {
       if (!g.needs(input)) return;
-      const Array slopes = broadcast_binary("pow", slope, a.value(), b.value());
-      g.add(input, broadcast_binary("pow", Binary::chain, dy, slopes));
+      const Tensor slopes = broadcast_binary("pow", slope, a.value(), b.value());
+      g.add(input, broadcast_binary("pow", Binary::chain, dy, slopes.value()).value());
     };
     chain(0, Binary::pow_base);      // b a^(b-1)
     chain(1, Binary::pow_exponent);  // a^b log a

@@ -28,18 +28,18 @@ Pairing pairing(const char* op, const Shape& shape, const Shape& a, const Shape&
   return p;
 }
 
-Array broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b) {
-  if (same_shape(a.shape(), b.shape())) {
-    Array y(a.shape());
+Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b) {
+  const bool alike = same_shape(a.shape(), b.shape());
+  Storage out(alike ? a.shape() : broadcast_shape(op, a.shape(), b.shape()));
+  Array& y = out.edit();
+  if (alike) {
     kernels::binary(f, a.data(), 1, b.data(), 1, y.data(), count_of(y));
-    return y;
+  } else {
+    const Pairing p = pairing(op, y.shape(), a.shape(), b.shape());
+    if (p.in_one_run) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
+    else kernels::binary_strided(f, p.walk, a.data(), b.data(), y.data());
   }
-  const Shape shape = broadcast_shape(op, a.shape(), b.shape());
-  const Pairing p = pairing(op, shape, a.shape(), b.shape());
-  Array y(shape);
-  if (p.in_one_run) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
-  else kernels::binary_strided(f, p.walk, a.data(), b.data(), y.data());
-  return y;
+  return Tensor(std::move(out));
 }
 
 Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x, kernels::Constants constants) {

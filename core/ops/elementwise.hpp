@@ -18,7 +18,7 @@ struct Pairing {
 Pairing pairing(const char* op, const Shape& shape, const Shape& a, const Shape& b);
 
 /// f(a, b) with broadcasting. Throws ShapeError.
-Array broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b);
+Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b);
 
 /// Adds f'(..) dy for a unary function whose derivative is read off x or y.
 Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x,

@@ -147,8 +147,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
   element_count(shape, "linear");
   Array y(shape);
-  gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out);
-  if (bias.defined()) kernels::binary_rows(kernels::Binary::add, y.data(), bias.data(), y.data(), rows, out);
+  gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out,
+       bias.defined() ? bias.data() : nullptr);
   return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
                       [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
                         if (g.needs(0)) {  // dX = dY W

@@ -77,13 +77,13 @@ namespace {
 /// Where one operand wins it gets the gradient, at ties half of it.
 Tensor extreme_of_two(const char* op, Binary f, const Tensor& a, const Tensor& b) {
   const bool largest = f == Binary::max;
-  return Tape::record(op, {a, b}, Tensor(broadcast_binary(op, f, a.value(), b.value())),
+  return Tape::record(op, {a, b}, broadcast_binary(op, f, a.value(), b.value()),
                       [op, largest, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
                         const auto chain = [&](std::size_t input, bool a_first) {
                           if (!g.needs(input)) return;
-                          const Array share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
-                                                      : broadcast_binary(op, Binary::max_share, b.value(), a.value());
-                          g.add(input, broadcast_binary(op, Binary::chain, share, dy));
+                          const Tensor share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
+                                                       : broadcast_binary(op, Binary::max_share, b.value(), a.value());
+                          g.add(input, broadcast_binary(op, Binary::chain, share.value(), dy).value());
                         };
                         chain(0, largest);
                         chain(1, !largest);

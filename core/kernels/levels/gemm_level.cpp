@@ -26,13 +26,13 @@ typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(
 inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
 inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
 
-/// c = alpha a b + beta c for one tile of `rows` x (vectors * kWidth), of which the first `columns` are stored. Rows of
-/// the stored a are `stride` apart; `across`: a is transposed, and its stored columns are the rows of the tile.
-/// (Numbers by themselves: a struct of them passes through memory, where reading it waits until the stores of the tile
-/// before have left.)
+/// c = alpha a b + beta c, plus `bias` (or null) to every row, for one tile of `rows` x (vectors * kWidth), of which
+/// the first `columns` are stored. Rows of the stored a are `stride` apart; `across`: a is transposed, and its stored
+/// columns are the rows of the tile. (Numbers by themselves: a struct of them passes through memory, where reading it
+/// waits until the stores of the tile before have left.)
 template <int rows, int vectors, bool across>
-void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, real beta, real* c, index_t stride_c,
-          index_t columns) {
+void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, real beta, const real* bias, real* c,
+          index_t stride_c, index_t columns) {
   Vector sum[rows][vectors];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
@@ -57,12 +57,15 @@ void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, r
     b += vectors * kWidth;
   }
   if (columns == vectors * kWidth) {
+    Vector base[vectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) base[j] = bias ? load(bias + j * kWidth) : Vector{};
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j) {
         real* to = c + i * stride_c + j * kWidth;
-        store(to, beta == 0 ? alpha * sum[i][j] : alpha * sum[i][j] + beta * load(to));
+        store(to, beta == 0 ? alpha * sum[i][j] + base[j] : alpha * sum[i][j] + base[j] + beta * load(to));
       }
     }
     return;
@@ -70,7 +73,7 @@ void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, r
   for (int i = 0; i < rows; ++i) {
     for (index_t j = 0; j < columns; ++j) {
       real& to = c[i * stride_c + j];
-      const real value = alpha * sum[i][j / kWidth][j % kWidth];
+      const real value = alpha * sum[i][j / kWidth][j % kWidth] + (bias ? bias[j] : 0);
       to = beta == 0 ? value : value + beta * to;
     }
   }
@@ -85,7 +88,7 @@ void copy_across(const real* a, index_t stride, index_t k, real* to) {
   }
 }
 
-using Tile = void (*)(index_t, const real*, index_t, const real*, real, real, real*, index_t, index_t);
+using Tile = void (*)(index_t, const real*, index_t, const real*, real, real, const real*, real*, index_t, index_t);
 using Copy = void (*)(const real*, index_t, index_t, real*);
 
 /// What there is for each number of rows that a tile can have.
@@ -192,8 +195,8 @@ struct Panels {
 /// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
 /// needed.
 template <bool across>
-void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c,
-              index_t stride_c, [[maybe_unused]] real* scratch) {
+void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
+              real* c, index_t stride_c, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
   const bool copied = across && a.stride > kNear && n > kTileColumns;
   for (index_t j = 0; j < n; j += kTileColumns) {
@@ -205,18 +208,19 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
       const real* left = a.data + (across ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
       if (copied) left = scratch + begin * k;
-      run(k, left, copied ? rows : a.stride, b.data, alpha, beta, c + begin * stride_c + j, stride_c, columns);
+      run(k, left, copied ? rows : a.stride, b.data, alpha, beta, bias ? bias + j : nullptr, c + begin * stride_c + j,
+          stride_c, columns);
     }
     b.data += b.depth * width;
   }
 }
 
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of the packed b. A panel of B stays in the first
-/// cache while all of A passes.
-void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, real* c, index_t stride_c,
-           real* scratch) {
-  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, c, stride_c, scratch);
-  else block_of<false>(m, n, k, alpha, a, b, beta, c, stride_c, scratch);
+/// c [m, n] = alpha a b + beta c + bias with the first k rows and n columns of the packed b. A panel of B stays in the
+/// first cache while all of A passes.
+void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias, real* c,
+           index_t stride_c, real* scratch) {
+  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, scratch);
+  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, scratch);
 }
 
 index_t packed_size(index_t k, index_t n) {

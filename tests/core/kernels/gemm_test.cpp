@@ -38,7 +38,8 @@ struct Problem {
 };
 
 /// Number of wrong elements of c: products, or room between the rows that was touched.
-int wrong_elements(const Problem& p, const Stored& a, const Stored& b, const Array& before, const Array& c) {
+int wrong_elements(const Problem& p, const Stored& a, const Stored& b, const Array& before, const real* bias,
+                   const Array& c) {
   const double unit = static_cast<double>(std::numeric_limits<real>::epsilon());
   const index_t stride = p.n + p.gap_c;
   int wrong = 0;
@@ -50,7 +51,9 @@ int wrong_elements(const Problem& p, const Stored& a, const Stored& b, const Arr
         wrong += got != old;
         continue;
       }
-      double want = p.beta == 0 ? 0 : p.beta * old, size = std::abs(want);
+      const double shift = bias ? static_cast<double>(bias[j]) : 0;
+      double want = (p.beta == 0 ? 0 : p.beta * old) + shift;
+      double size = std::abs(p.beta == 0 ? 0 : p.beta * old) + std::abs(shift);
       for (index_t q = 0; q < p.k; ++q) {
         const double term = p.alpha * a.at(i, q) * b.at(q, j);
         want += term;
@@ -71,9 +74,11 @@ void check_product(const Problem& p, std::uint64_t seed) {
   const Array before = c;
   for (index_t i = 0; p.beta == 0 && i < p.m; ++i)  // must not be read
     std::fill_n(c.data() + i * stride, p.n, std::numeric_limits<real>::quiet_NaN());
+  const Array shifts = sample({static_cast<std::size_t>(p.n)}, 3 * seed + 5);
+  const real* bias = seed % 2 ? shifts.data() : nullptr;
   kernels::gemm(p.m, p.n, p.k, static_cast<real>(p.alpha), a.factor, b.factor, static_cast<real>(p.beta), c.data(),
-                stride);
-  CHECK(wrong_elements(p, a, b, before, c) == 0);
+                stride, bias);
+  CHECK(wrong_elements(p, a, b, before, bias, c) == 0);
 }
 
 }  // namespace
@@ -109,6 +114,12 @@ TEST_CASE("products deeper, taller and wider than the blocks agree with the defi
     for (int transposes = 0; transposes < 4; ++transposes)
       check_product({m, n, k, (transposes & 1) != 0, (transposes & 2) != 0, 3, 2, 1, 1, transposes % 2 ? 1.0 : 0.0},
                     ++seed);
+}
+
+TEST_CASE("a transposed factor whose rows are far apart agrees with the definition") {
+  for (index_t n : {16, 31, 70})
+    for (index_t m : {1, 11, 40, 100})
+      check_product({m, n, 90, true, false, 1100, 0, 0, 1, 1}, static_cast<std::uint64_t>(m + n));
 }
 
 TEST_CASE("a product over nothing scales c") {

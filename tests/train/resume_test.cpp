@@ -20,16 +20,19 @@ struct Example {
   std::vector<std::string> options;
 };
 
-/// Small runs with dropout, whose checkpoints come mid-epoch, and where lines, validation and checkpoints do not
-/// coincide.
+/// Small runs with dropout, one with random features, whose checkpoints come mid-epoch, and where lines, validation and
+/// checkpoints do not coincide.
 std::vector<Example> examples() {
   const std::vector<std::string> all = {
       "--text",         "text", "--context",      "16", "--batch",         "4", "--dropout", "0.2", "--layers", "2",
       "--log-interval", "3",    "--val-interval", "7",  "--save-interval", "5", "--sample",  "10",  "--steps",  "20"};
-  std::vector<Example> out = {{XTAPE_CHAR_RNN, all}, {XTAPE_CHAR_RNN, all}, {XTAPE_CHAR_TRANSFORMER, all}};
+  std::vector<Example> out = {
+      {XTAPE_CHAR_RNN, all}, {XTAPE_CHAR_RNN, all}, {XTAPE_CHAR_TRANSFORMER, all}, {XTAPE_CHAR_TRANSFORMER, all}};
   out[0].options.insert(out[0].options.end(), {"--cell", "lstm", "--hidden", "24"});
   out[1].options.insert(out[1].options.end(), {"--cell", "gru", "--hidden", "24"});
   out[2].options.insert(out[2].options.end(), {"--width", "16", "--heads", "2"});
+  out[3].options.insert(out[3].options.end(),
+                        {"--width", "16", "--heads", "2", "--attention", "prf"});  // random features
   return out;
 }
 

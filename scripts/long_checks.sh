@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # What takes too long for every change, or needs a quiet machine: runs that are killed 200 times and resumed, what logging
-# costs, the suite under the address and undefined-behaviour sanitizers, unoptimized with assertions, and with examples in
-# double precision.
+# costs, the suite unoptimized with assertions, and with examples in double precision.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/test.sh
 scripts/checks/kill_and_resume.sh
 build/release/tests/xtape_overhead
-scripts/test.sh --preset asan
 scripts/test.sh --preset debug
 scripts/test.sh --preset f64

@@ -1,0 +1,4 @@
+
+// The comparison of several runs.
+function showCompare(data) {
+}

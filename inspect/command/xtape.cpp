@@ -35,6 +35,13 @@ int run_command(int argc, char** argv) {
       app.add_subcommand("report", "Writes a page of charts and verdicts about a run, one HTML file");
   report_command->add_option("run", report_options.directory, "directory of the run")->required();
   report_command->add_option("--out", report_options.out, "the file; by default report.html in the run");
+  CompareOptions compare_options;
+  CLI::App* compare_command =
+      app.add_subcommand("compare",
+                         "Writes a page and prints a table about several runs; those that differ in the seed "
+                         "alone are one row");
+  compare_command->add_option("runs", compare_options.directories, "directories of the runs")->required();
+  compare_command->add_option("--out", compare_options.out, "the file")->capture_default_str();
   std::string file;
   CLI::App* weights = app.add_subcommand("weights", "Lists the tensors of a safetensors file");
   weights->add_option("file", file, "the file")->required();
@@ -50,6 +57,7 @@ int run_command(int argc, char** argv) {
     return 0;
   }
   if (*report_command) return write_report(report_options);
+  if (*compare_command) return write_comparison(compare_options);
   return inspect_run(inspect);
 }
 

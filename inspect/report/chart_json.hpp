@@ -9,6 +9,13 @@
 
 namespace xtape {
 
+/// What the scripts know of steps.
+template <class Json>
+Json axis_json(const Buckets& b) {
+  return {{"start", b.centre()}, {"width", b.width()}, {"count", b.count()},
+          {"first", b.first()},  {"last", b.last()},   {"logged", b.logged()}};
+}
+
 /// Values of lines over steps. `scale` is "linear", "log", "share" (0 to 100 %) or "auto" (log if the values span more
 /// than a factor of 20, "weights" 5).
 template <class Json>

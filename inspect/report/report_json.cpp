@@ -34,11 +34,6 @@ std::optional<double> clip_limit(const RunData& run) {
   return std::nullopt;
 }
 
-Json axis_json(const Buckets& b) {
-  return {{"start", b.centre()}, {"width", b.width()}, {"interval", b.interval()}, {"count", b.count()},
-          {"first", b.first()},  {"last", b.last()},   {"logged", b.logged()}};
-}
-
 Json loss_chart(const RunData& run, const Buckets& buckets) {
   Json chart = lines("loss", "Loss", loss_sentence(run),
                      "As the script computes it; band: the least and the greatest of all steps", "auto",
@@ -199,7 +194,7 @@ Json attention_json(const RunData& run, const Buckets& buckets) {
 
 std::string report_json(const RunData& run, const std::vector<Verdict>& verdicts) {
   const Buckets buckets(run.steps);
-  Json json = {{"kind", "report"}, {"name", run_name(run)}, {"axis", axis_json(buckets)}};
+  Json json = {{"kind", "report"}, {"name", run_name(run)}, {"axis", axis_json<Json>(buckets)}};
   json["spikes"] = spike_steps(run);
   if (run.steps.empty()) return json_text(json);
   json["sections"] = Json::array();

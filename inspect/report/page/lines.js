@@ -150,7 +150,7 @@ class LinePlot {
     if (spec.marks) plugins.push(spikesPlugin(page.spikes));
     if (spec.names.length > 1) plugins.push(endLabelsPlugin(names, (row) => this.colour(row)));
     const labels = spec.names.length > 1 && this.panel.plot.clientWidth >= 420;
-    const longest = labels ? Math.min(120, 8 + 6.3 * Math.max(...this.rows().map((r) => names[r].length), 0)) : 14;
+    const longest = labels ? Math.min(150, 18 + 6.3 * Math.max(...this.rows().map((r) => names[r].length), 0)) : 14;
     this.chart = plainChart(this.canvas, { type: "line", data: { datasets: this.datasets(log) }, plugins,
       options: { layout: { padding: { top: spec.marks ? 12 : 8, right: longest } },
         scales: { x: this.overSteps ? stepScale() : this.placesScale(), y: yScale(spec, bands, log) } } });

@@ -97,7 +97,9 @@ function endLabelsPlugin(names, colourOf) {
       if (room >= 9)
         for (const label of labels) {
           pen.fillStyle = label.colour;
-          pen.fillText(label.name, right + 6, label.y);
+          pen.fillRect(right + 5, label.y - 1, 7, 2);
+          pen.fillStyle = theme.colour("muted");
+          pen.fillText(label.name, right + 16, label.y);
         }
       pen.restore();
     },

@@ -18,7 +18,9 @@ const drawing = {
     }, { rootMargin: "400px" });
     for (const entry of this.plots) observer.observe(entry.root);
   },
+  before() {},
   again() {
+    this.before();
     for (const { plot, drawn } of this.plots) if (drawn) { plot.cursorMoved?.(); plot.draw(); }
   },
   all() {
@@ -41,21 +43,28 @@ function addPart(parent, part) {
   drawing.add(plot, plot.root ?? plot.panel.root);
 }
 
+function showSections(sections) {
+  for (const { name, parts } of sections) {
+    const id = name.toLowerCase().replace(/\W+/g, "-"), group = element("div", "pair");
+    group.id = id + "-charts";
+    document.getElementById("charts").append(group);
+    for (const part of parts) addPart(group, part.scale && parts.length === 1 ? { ...part, wide: true } : part);
+    addLink(group.id, name);
+  }
+}
+
+function showBuckets(line) {
+  const { count, width } = axis;
+  if (count === 0) return;
+  axis.moveTo(count - 1);
+  document.getElementById("buckets").textContent = `Each chart over steps has ${count} ${count === 1 ? "bucket" : "buckets"} of ` +
+      `${groupDigits(width)} ${width === 1 ? "step" : "steps"}; ${line}.`;
+}
+
 function showReport(data) {
   axis.use(data.axis);
   page.spikes = data.spikes;
-  for (const { name, parts } of data.sections ?? []) {
-    const id = name.toLowerCase().replace(/\W+/g, "-"), group = element("div", "pair");
-    group.id = id;
-    document.getElementById("charts").append(group);
-    for (const part of parts) addPart(group, part.scale && parts.length === 1 ? { ...part, wide: true } : part);
-    addLink(id, name);
-  }
+  showSections(data.sections ?? []);
   if (document.getElementById("configuration")) addLink("configuration", "Configuration");
-  const { count, width } = axis;
-  if (count > 0) {
-    axis.moveTo(count - 1);
-    document.getElementById("buckets").textContent = `Each chart has ${count} ${count === 1 ? "bucket" : "buckets"} of ${groupDigits(width)} ${width === 1 ? "step" : "steps"}; ` +
-      "the line is the median of the logged steps, the band runs from the least to the greatest, so no spike is dropped.";
-  }
+  showBuckets("the line is the median of the logged steps, the band runs from the least to the greatest, so no spike is dropped");
 }

@@ -86,7 +86,9 @@ Json maps_json(const RunData& run, const Buckets& buckets) {
 
 Json times_json(const RunData& run, const Buckets& buckets) {
   Json out = Json::array();
-  for (const std::string& layer : names_in(run, &StepRecord::times)) {
+  std::vector<std::string> layers = names_in(run, &StepRecord::times);
+  std::sort(layers.begin(), layers.end());
+  for (const std::string& layer : layers) {
     const LagBands lags = lag_bands(run, buckets, layer);
     if (!lags.bands.any()) continue;
     out.push_back({{"name", layer},

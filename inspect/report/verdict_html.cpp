@@ -5,8 +5,16 @@ namespace xtape {
 
 namespace {
 
+/// Begins with a capital, unless the first word is a name.
+std::string sentence(std::string text) {
+  const std::string word = text.substr(0, text.find(' '));
+  if (word.find_first_of("._:0123456789") == word.npos && !text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + ".";
+}
+
 std::string row(const Verdict& v) {
-  std::string text = "<b>" + html_with_steps(v.answer) + "</b> " + html_with_steps(v.evidence) + ".";
+  std::string text = "<b>" + html_with_steps(v.answer) + "</b> " + html_with_steps(sentence(v.evidence));
   if (v.finding < Finding::fine) text += " " + html_with_steps(v.remedy);
   return "<li class=\"" + std::string(finding_name(v.finding)) + "\">" + finding_icon(v.finding) +
          "<span class=\"name\">" + html_escaped(verdict_title(v.id)) + "</span><span class=\"evidence\">" + text +

@@ -60,7 +60,10 @@ std::string readable(const std::string& text) {
   return out;
 }
 
-std::string plain(double value) { return readable(number_text(value, "%.3g")); }
+std::string plain(double value) {
+  if (std::abs(value) >= 1000 && std::abs(value) < 1e6) return grouped_digits(std::llround(value));
+  return readable(number_text(value, "%.3g"));
+}
 
 std::string percent_text(double share) { return plain(100 * share) + kFixedSpace + "%"; }
 

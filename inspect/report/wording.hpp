@@ -7,7 +7,7 @@
 
 namespace xtape {
 
-/// Three digits: 0.0185, 1312, 2.9·10⁻⁵.
+/// Three digits, or all before the point: 0.0185, 1 312, 2.9·10⁻⁵.
 std::string plain(double value);
 /// "4.5 %" of 0.045.
 std::string percent_text(double share);

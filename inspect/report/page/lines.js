@@ -50,6 +50,11 @@ function isLog(spec, bands) {
   return low > 0 && high / low > factor;
 }
 
+/** The end of an axis of shares. */
+function niceShare(top) {
+  return [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8].find((end) => top <= end * 0.96) ?? 1;
+}
+
 function yScale(spec, bands, log) {
   const grid = { color: theme.colour("grid"), drawBorder: false }, ticks = { color: theme.colour("muted"), font: { size: 11 }, padding: 6 };
   const values = [...bands.low, ...bands.high, ...(spec.points?.values ?? []).map((p) => p[1])];
@@ -63,7 +68,7 @@ function yScale(spec, bands, log) {
   }
   if (spec.scale === "share") {
     const finite = values.filter(Number.isFinite), top = Math.max(0.02, ...finite, ...spec.guides.map((g) => g.at));
-    return { type: "linear", min: 0, max: spec.bars ? 1 : Math.min(1, top * 1.1), grid,
+    return { type: "linear", min: 0, max: spec.bars ? 1 : Math.min(1, niceShare(top)), grid,
       ticks: { ...ticks, maxTicksLimit: spec.bars ? 3 : 6, callback: (v) => percentText(v) } };
   }
   const zero = spec.scale === "weights" ? { min: 0 } : {};

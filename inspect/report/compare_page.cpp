@@ -97,7 +97,7 @@ std::string differences(const Comparison& c) {
 Headline compare_headline(const Comparison& c) {
   const std::vector<const RunGroup*> order = by_loss(c);
   const std::string differ = c.settings.empty() ? "All settings are the same."
-                                                : "Only " + count_text(c.settings.size(), "setting") +
+                                                : count_text(c.settings.size(), "setting") +
                                                       (c.settings.size() == 1 ? " differs." : " differ.");
   if (order.size() < 2) return {count_text(c.runs.size(), "run") + " side by side.", differ};
   const bool validated = spread_of(*order.front(), last_validation).has_value();
@@ -110,11 +110,13 @@ Headline compare_headline(const Comparison& c) {
   std::vector<std::string> broken;
   for (const RunGroup& group : c.groups)
     if (verdict_of(group).finding == Finding::bad) broken.push_back(group.label);
-  const std::string title = order.front()->label + " is best";
-  const std::string second = broken.empty()       ? "."
-                             : broken.size() == 1 ? "; " + broken.front() + " is in trouble."
-                                                  : "; " + std::to_string(broken.size()) + " of " +
-                                                        std::to_string(c.groups.size()) + " are in trouble.";
+  const bool itself = verdict_of(*order.front()).finding == Finding::bad;
+  const std::string title = order.front()->label + (itself ? " has the lowest loss, but is in trouble" : " is best");
+  const std::size_t others = broken.size() - (itself ? 1 : 0);
+  std::string second = ".";
+  if (others > 1) second = "; " + std::to_string(others) + " others are in trouble.";
+  if (others == 1)
+    second = "; " + (broken.front() == order.front()->label ? broken.back() : broken.front()) + " is in trouble.";
   return {title + second, lede + differ};
 }
 

@@ -10,7 +10,8 @@ class AttentionPlot {
     this.root.style.display = "block";
     this.root.append(element("h2", "", "Attention"), this.says, ...spec.warnings.map((w) => element("p", "quiet", "Note: " + w + ".")));
     this.step = (spec.steps?.length ?? 0) - 1;
-    this.head = 0;
+    const last = spec.steps?.at(-1).entropy ?? [0];
+    this.head = last.indexOf(Math.min(...last));  // the one that chooses most
     if (spec.steps) this.build();
     if (spec.names.length > 0) {
       this.entropyBox = element("div", "pair");
@@ -18,7 +19,7 @@ class AttentionPlot {
       holder.append(this.entropyBox);
       this.entropyBox.style.display = "block";
       this.entropy = new LinePlot(this.entropyBox, { id: "entropy", title: "Entropy by step", text: "On the training batch, of each head: 0 looks at one place, 1 at all alike.", unit: "Entropy ÷ ln of the visible keys",
-        scale: "linear", names: spec.names, guides: [], data: spec.entropy, height: spec.steps ? 180 : 220, shown: null });
+        scale: "linear", names: spec.names, guides: [], data: spec.entropy, height: spec.steps ? 180 : 220, ...(spec.steps && spec.names.length === last.length ? { focus: () => this.head } : {}) });
     }
   }
 
@@ -73,6 +74,7 @@ class AttentionPlot {
   }
 
   draw() {
+    this.entropy?.cursorMoved();
     this.entropy?.draw();
     if (!this.pictures) return;
     const [layers, heads] = this.spec.shape, entropy = this.spec.steps[this.step].entropy;

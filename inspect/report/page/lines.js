@@ -102,15 +102,21 @@ class LinePlot {
     this.cursorMoved();
   }
 
-  rows() { return this.spec.shown ? this.spec.shown() : this.spec.names.map((_, i) => i); }
+  /** The one that is looked at is drawn first, which is on top. */
+  rows() {
+    if (this.spec.shown) return this.spec.shown();
+    const rows = this.spec.names.map((_, i) => i), focus = this.spec.focus?.();
+    return focus === undefined ? rows : [focus, ...rows.filter((r) => r !== focus)];
+  }
 
   colour(row) {
+    if (this.spec.focus) return theme.colour(row === this.spec.focus() ? "train" : "quiet-line");
     if (this.spec.tone === "runs") return runColour(this.spec.slot(row));
     return this.spec.names.length === 1 ? theme.colour("train") : depthColour(row, this.spec.names.length);
   }
   dash(row) { return this.spec.tone === "runs" ? RUN_DASHES[this.spec.slot(row) % 6] : []; }
   weight(row) {
-    if (this.spec.flagged?.includes(row)) return 2.5;
+    if (this.spec.flagged?.includes(row) || this.spec.focus?.() === row) return 2.5;
     return this.spec.names.length > 1 && this.spec.tone !== "runs" ? 1.25 : 1.75;
   }
   x(bucket) { return this.overSteps ? axis.x(bucket) : this.spec.places[bucket]; }
@@ -153,8 +159,9 @@ class LinePlot {
     const plugins = [guidesPlugin(spec.guides)];
     if (this.overSteps) plugins.push(brokenPlugin(bands));
     if (spec.marks) plugins.push(spikesPlugin(page.spikes));
-    if (spec.names.length > 1) plugins.push(endLabelsPlugin(names, (row) => this.colour(row)));
-    const labels = spec.names.length > 1 && this.panel.plot.clientWidth >= 420;
+    const labelled = spec.names.length > 1 && !spec.focus;
+    if (labelled) plugins.push(endLabelsPlugin(names, (row) => this.colour(row)));
+    const labels = labelled && this.panel.plot.clientWidth >= 420;
     const longest = labels ? Math.min(150, 18 + 6.3 * Math.max(...this.rows().map((r) => names[r].length), 0)) : 14;
     this.chart = plainChart(this.canvas, { type: "line", data: { datasets: this.datasets(log) }, plugins,
       options: { layout: { padding: { top: spec.marks ? 12 : 8, right: longest } },
@@ -210,7 +217,7 @@ class LinePlot {
   cursorMoved() {
     const { spec, bands } = this, items = [];
     const at = this.overSteps ? axis.cursor : bands.buckets - 1;
-    const rows = this.rows();
+    const rows = spec.focus ? [spec.focus()] : this.rows();
     for (const row of rows.length > 12 ? rows.filter((r) => spec.flagged?.includes(r)).concat(rows.slice(-6)).slice(0, 12) : rows) {
       const b = this.overSteps ? bands.nearest(row, at) : at;
       const label = [legendLine(this.colour(row), this.dash(row), this.weight(row)), shortName(spec.names[row]) + " "];

@@ -17,7 +17,7 @@ import tempfile
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-SECONDS = 100
+SECONDS = 240
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -28,7 +28,7 @@ const inside = () => frame.contentDocument;
 function hover(panel, x, y) {
   const plot = inside().querySelector(`#${panel} .plot`), canvas = plot.querySelector("canvas");
   const chart = frame.contentWindow.Chart.getChart(canvas), rect = plot.getBoundingClientRect();
-  const top = y === undefined ? (chart.chartArea.top + chart.chartArea.bottom) / 2 : chart.scales.y.getPixelForValue(y);
+  const top = y === undefined || y === null ? (chart.chartArea.top + chart.chartArea.bottom) / 2 : chart.scales.y.getPixelForValue(y);
   plot.dispatchEvent(new frame.contentWindow.PointerEvent("pointermove", { bubbles: true,
     clientX: rect.left + chart.scales.x.getPixelForValue(x), clientY: rect.top + top }));
   const tip = inside().querySelector(".tooltip");

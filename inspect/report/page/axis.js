@@ -1,7 +1,12 @@
 
 // The axis of steps that all charts share: one cursor, one zoom.
 const axis = {
-  start: 0, width: 1, count: 1, first: [], last: [], logged: [],
+  start: 0,
+  width: 1,
+  count: 1,
+  first: [],
+  last: [],
+  logged: [],
   range: [0, 1],
   cursor: 0,
   listeners: new Set(),
@@ -21,13 +26,13 @@ const axis = {
   },
   stepText(bucket) {
     const first = this.first[bucket], last = this.last[bucket];
-    if (first === undefined || first < 0) return "no step";
+    if (first === undefined || first < 0) return 'no step';
     return first === last ? `step ${groupDigits(first)}` : `steps ${groupDigits(first)}–${groupDigits(last)}`;
   },
 
   moveTo(bucket) {
     this.cursor = Math.min(this.count - 1, Math.max(0, bucket));
-    document.getElementById("where").textContent = this.stepText(this.cursor);
+    document.getElementById('where').textContent = this.stepText(this.cursor);
     for (const listener of this.listeners) listener.cursorMoved();
   },
   zoom(range) {
@@ -41,7 +46,7 @@ const axis = {
  * with a mouse zooms, a double click shows all again. `chart()` gives the Chart, `describe(bucket, y)` lines of text.
  */
 function followPointer(plot, chart, describe) {
-  const line = element("div", "cursor"), box = element("div", "selection");
+  const line = element('div', 'cursor'), box = element('div', 'selection');
   plot.append(line, box);
   let begin = null;
   const place = () => {
@@ -63,38 +68,40 @@ function followPointer(plot, chart, describe) {
     axis.moveTo(axis.bucketAt(c.scales.x.getValueForPixel(x)));
     tooltip.show(describe(axis.cursor, c.scales.y.getValueForPixel(y)), event);
   };
-  plot.addEventListener("pointermove", (event) => {
+  plot.addEventListener('pointermove', (event) => {
     if (begin !== null && event.buttons & 1) {
       const x = inside(event)[0];
       box.style.cssText = `display:block;left:${Math.min(begin, x)}px;width:${Math.abs(x - begin)}px`;
     } else look(event);
   });
-  plot.addEventListener("pointerdown", (event) => {
-    begin = event.pointerType === "mouse" && event.button === 0 ? inside(event)[0] : null;
+  plot.addEventListener('pointerdown', (event) => {
+    begin = event.pointerType === 'mouse' && event.button === 0 ? inside(event)[0] : null;
     look(event);
   });
-  plot.addEventListener("pointerup", (event) => {
+  plot.addEventListener('pointerup', (event) => {
     const c = chart(), x = inside(event)[0];
     if (c && begin !== null && Math.abs(x - begin) > 8) {
       const ends = [begin, x].map((p) => c.scales.x.getValueForPixel(p)).sort((a, b) => a - b);
       axis.zoom([Math.max(axis.full[0], ends[0]), Math.min(axis.full[1], ends[1])]);
     }
     begin = null;
-    box.style.display = "none";
+    box.style.display = 'none';
   });
-  plot.addEventListener("pointerleave", () => {
+  plot.addEventListener('pointerleave', () => {
     begin = null;
-    box.style.display = "none";
+    box.style.display = 'none';
     tooltip.hide();
   });
-  plot.addEventListener("dblclick", () => axis.zoom(null));
+  plot.addEventListener('dblclick', () => axis.zoom(null));
   return place;
 }
 
 function followKeys() {
-  document.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|SUMMARY)$/.test(event.target.tagName)) return;
+  document.addEventListener('keydown', (event) => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey ||
+        /^(INPUT|SELECT|SUMMARY)$/.test(event.target.tagName))
+      return;
     event.preventDefault();
     tooltip.hide();
     axis.moveTo(axis.cursor + step);
@@ -104,8 +111,8 @@ function followKeys() {
     if (!found || axis.count === 0) return;
     axis.zoom(null);
     axis.moveTo(axis.bucketOfStep(Number(found[1])));
-    document.querySelector(".bar").scrollIntoView();
+    document.querySelector('.bar').scrollIntoView();
   };
-  addEventListener("hashchange", fromHash);
+  addEventListener('hashchange', fromHash);
   fromHash();
 }

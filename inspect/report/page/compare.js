@@ -18,9 +18,9 @@ const curves = {
 
 /** Boxes in the table, with the line that a group has in the charts. */
 function showBoxes() {
-  for (const box of document.querySelectorAll("input[data-group]")) {
+  for (const box of document.querySelectorAll('input[data-group]')) {
     const row = Number(box.dataset.group), label = box.parentElement;
-    label.querySelector("svg")?.remove();
+    label.querySelector('svg')?.remove();
     if (row >= curves.count) continue;
     box.hidden = false;
     box.checked = curves.slots.has(row);
@@ -35,16 +35,19 @@ function showCompare(data) {
   page.spikes = [];
   curves.count = data.groups.length;
   for (let row = 0; row < Math.min(MOST_CURVES, curves.count); ++row) curves.toggle(row);
-  addLink("summary", "Summary");
-  showSections(data.sections.map((section) => ({ ...section, parts: section.parts.map((part) =>
-    ({ ...part, shown: () => curves.rows(), slot: (row) => curves.slot(row) })) })));
-  addLink("differences", "Differences");
-  for (const box of document.querySelectorAll("input[data-group]"))
-    box.addEventListener("change", () => {
+  addLink('summary', 'Summary');
+  showSections(data.sections.map(
+      (section) => ({
+        ...section,
+        parts: section.parts.map((part) => ({...part, shown: () => curves.rows(), slot: (row) => curves.slot(row)}))
+      })));
+  addLink('differences', 'Differences');
+  for (const box of document.querySelectorAll('input[data-group]'))
+    box.addEventListener('change', () => {
       curves.toggle(Number(box.dataset.group));
       drawing.again();
     });
   drawing.before = showBoxes;
   showBoxes();
-  showBuckets("the line is the median of the seeds");
+  showBuckets('the line is the median of the seeds');
 }

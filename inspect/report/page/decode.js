@@ -2,9 +2,7 @@
 // Values as inspect/report/bands_json.cpp writes them.
 const ZERO = 65533, BROKEN = 65534, ABSENT = 65535;
 
-function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-}
+function bytesOf(base64) { return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)); }
 
 /** NaN: no value; Infinity: only values that are not finite. */
 function decodeValues(base64, json) {
@@ -16,7 +14,10 @@ function decodeValues(base64, json) {
       continue;
     }
     const code = view.getUint16(2 * i, true);
-    out[i] = code === ABSENT ? NaN : code === BROKEN ? Infinity : code === ZERO ? 0 : 10 ** (json.from + code * json.decades);
+    out[i] = code === ABSENT ? NaN :
+        code === BROKEN      ? Infinity :
+        code === ZERO        ? 0 :
+                               10 ** (json.from + code * json.decades);
   }
   return out;
 }
@@ -31,13 +32,9 @@ class Bands {
     this.broken = json.broken ? bytesOf(json.broken) : new Uint8Array(this.middle.length);
   }
 
-  at(row, bucket, which = "middle") {
-    return this[which][row * this.buckets + bucket];
-  }
+  at(row, bucket, which = 'middle') { return this[which][row * this.buckets + bucket]; }
 
-  brokenAt(row, bucket) {
-    return this.broken[row * this.buckets + bucket];
-  }
+  brokenAt(row, bucket) { return this.broken[row * this.buckets + bucket]; }
 
   /** The last bucket at or before one in which a row has a value. */
   nearest(row, bucket) {
@@ -47,9 +44,7 @@ class Bands {
   }
 
   /** Whether buckets hold several steps whose values differ. */
-  get spread() {
-    return this.low !== this.middle;
-  }
+  get spread() { return this.low !== this.middle; }
 }
 
 /** Median of the finite numbers; NaN without any. */

@@ -20,6 +20,12 @@ if(NOT RANDOM123_INCLUDE_DIR)
   message(FATAL_ERROR "Random123/philox.h was not found: install librandom123-dev")
 endif()
 
+# What draws the charts of the report; it is put into the program.
+find_file(XTAPE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH)
+if(NOT XTAPE_CHART_JS)
+  message(FATAL_ERROR "chart.min.js was not found in /usr/share/javascript/chart.js: install libjs-chart.js")
+endif()
+
 # OpenBLAS itself, never whatever libblas.so happens to be: the reference BLAS is 20 times slower.
 find_package(OpenBLAS CONFIG QUIET)
 if(NOT OpenBLAS_LIBRARIES OR NOT OpenBLAS_INCLUDE_DIRS)

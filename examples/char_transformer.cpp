@@ -15,6 +15,20 @@ void evaluate(const TrainedWeights& trained, const std::string& text_file, index
   std::cout << evaluation_text(mean_loss(store, model, batches), ids) << std::endl;
 }
 
+/// The first characters of the validation text, 32 at most.
+std::string beginning(const Vocabulary& vocabulary, const std::vector<Batch>& validation) {
+  const IndexArray& window = validation.front().inputs;
+  const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(32, window.shape()[1]));
+  return vocabulary.decode(std::vector<index_t>(window.begin(), window.begin() + count));
+}
+
+/// Each of the characters by itself.
+std::vector<std::string> symbols(const Vocabulary& vocabulary, const IndexArray& ids) {
+  std::vector<std::string> out;
+  for (index_t id : ids) out.push_back(vocabulary.decode(std::vector<index_t>{id}));
+  return out;
+}
+
 void train(int argc, char** argv) {
   Args args("char_transformer", "Trains a small transformer on a text, character by character, and lets it write.",
             {.steps = 3000, .quick_steps = 30});
@@ -37,6 +51,8 @@ void train(int argc, char** argv) {
   args.group("Log");
   const auto log_interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");
   const auto val_interval = args.integer("val-interval", 250, {1, 1'000'000}, "steps from one validation to the next");
+  const auto sentence =
+      args.text("sentence", "", "whose attention the log keeps; by default the validation text's start");
   args.group("Sample");
   const auto sample = args.integer("sample", 400, {0, 1'000'000}, "characters to write at the end");
   const auto temperature = args.number("temperature", 0.8, {0, 100}, "divides the logits; 0 takes the most likely");
@@ -54,6 +70,9 @@ void train(int argc, char** argv) {
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
   const std::vector<Batch> validation = text.validation_batches(16, 256);
+  const IndexArray looked_at =
+      text.vocabulary().encode((*sentence).empty() ? beginning(text.vocabulary(), validation) : *sentence);
+  const std::vector<std::string> places = symbols(text.vocabulary(), looked_at);
   ParamStore store(args.seed());
   const TransformerLM model(store.root(), {.vocab = text.vocab(),
                                            .context = context,
@@ -74,6 +93,8 @@ void train(int argc, char** argv) {
     if (step % val_interval == 0 || step + 1 == args.steps()) {
       validation_loss = mean_loss(store, model, validation);
       checkpoints.validated(step, *validation_loss);
+      const EvalMode eval(store);
+      log.attention(step, places, model.attention_weights(looked_at));
     }
     const Batch batch = text.train_batch(step, batch_size);
     Tape tape;

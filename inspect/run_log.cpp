@@ -5,6 +5,7 @@
 #include <xtape/core/kernels/threads.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/anomaly.hpp>
+#include <xtape/inspect/base/attention_files.hpp>
 #include <xtape/inspect/base/console.hpp>
 #include <xtape/inspect/base/flight_recorder.hpp>
 #include <xtape/inspect/base/layer_table.hpp>
@@ -301,6 +302,17 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   if (stop)
     throw DivergedError("run_log", "the run stops at step " + std::to_string(step) + ", as --on-trouble stop asks");
   s.obey_signal();
+}
+
+void RunLog::attention(index_t step, const std::vector<std::string>& tokens, const Array& weights) {
+  if (weights.dimension() != 4 || weights.shape()[2] > tokens.size() || weights.shape()[3] > tokens.size())
+    fail_shapes<Shape>("run_log", "attention weights must be [layers, heads, queries, keys] with a text for each place",
+                       {weights.shape(), Shape{tokens.size()}});
+  try {
+    save_attention(state_->directory, step, tokens, stored("attention", weights));
+  } catch (const FileError& error) {
+    state_->console.warning(std::string(error.what()) + "; the run goes on without its attention");
+  }
 }
 
 std::string RunLog::state() {

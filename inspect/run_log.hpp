@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
@@ -59,6 +60,11 @@ class RunLog {
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
     record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });
   }
+
+  /// Keeps how heads attended to a chosen sentence, for the report: weights [layers, heads, queries, keys] as
+  /// attention/step_N.npy, and beside it the text of each place. To be called on few steps. If the disk refuses, a
+  /// warning is printed and the run goes on. Throws ShapeError if the weights have another rank or other places.
+  void attention(index_t step, const std::vector<std::string>& tokens, const Array& weights);
 
   /// For checkpoints: brings all lines to the disk, and returns what the lines of later steps depend on.
   std::string state();

@@ -114,16 +114,37 @@ Tensor TransformerLM::logits(const Tensor& x) const {
   return linear(normed, token_embedding_.weight, head_bias_.defined() ? head_bias_.tensor() : Tensor());
 }
 
-Tensor TransformerLM::operator()(const IndexArray& ids) const {
+/// What the first layer gets.
+Tensor TransformerLM::embedded(const IndexArray& ids) const {
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context)
     fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with T at most " + std::to_string(config_.context),
                        {ids.shape()});
   IndexArray steps(Shape{ids.shape()[1]});
   std::iota(steps.begin(), steps.end(), 0);
   const Tensor tokens = token_embedding_(ids), positions = position_rows(steps);
-  Tensor x = dropout_(positions.defined() ? tokens + positions : tokens);
+  return dropout_(positions.defined() ? tokens + positions : tokens);
+}
+
+Tensor TransformerLM::operator()(const IndexArray& ids) const {
+  Tensor x = embedded(ids);
   for (const TransformerBlock& layer : layers_) x = layer(x, {.causal = true});
   return logits(x);
+}
+
+Array TransformerLM::attention_weights(const IndexArray& ids) const {
+  if (ids.dimension() != 1 || ids.size() == 0)
+    fail_shapes<Shape>("transformer_lm", "the ids of one sequence must be [T] with T at least 1", {ids.shape()});
+  IndexArray row(Shape{1, ids.size()});
+  std::copy(ids.begin(), ids.end(), row.begin());
+  Tensor x = embedded(row).detach();
+  Array out(Shape{layers_.size(), static_cast<std::size_t>(config_.heads), ids.size(), ids.size()});
+  real* next = out.data();
+  for (const TransformerBlock& layer : layers_) {
+    const Tensor weights = layer.self_attn.weights(layer.norm1(x).detach(), {.causal = true});
+    next = std::copy_n(weights.data(), weights.size(), next);
+    x = layer(x, {.causal = true}).detach();
+  }
+  return out;
 }
 
 TransformerCache TransformerLM::cache(index_t batch) const {
@@ -140,7 +161,8 @@ Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const
   const auto time = static_cast<index_t>(ids.shape()[1]);
   for (index_t i = 0; i < static_cast<index_t>(ids.size()); ++i) {
     const index_t b = i / time, t = i % time, position = cache.lengths().data()[b] + t;
-    const bool real_one = lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
+    const bool real_one =
+        lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
     if (real_one && position >= config_.context)
       throw ValueError("transformer_lm", std::to_string(position + 1) + " positions are more than the context of " +
                                              std::to_string(config_.context));

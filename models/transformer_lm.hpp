@@ -24,7 +24,7 @@ struct TransformerConfig {
   index_t width = 128;
   index_t heads = 4;
   index_t layers = 4;
-  index_t hidden = 0;  ///< of each block's inner network; 0 means 4 width
+  index_t hidden = 0;            ///< of each block's inner network; 0 means 4 width
   AttentionForm attention = {};  ///< its positions are set by `positions`
   double dropout = 0;
   Positions positions = Positions::learned;
@@ -58,6 +58,10 @@ class TransformerLM {
   /// Throws ShapeError if T exceeds the context, IndexError for an id outside the vocabulary.
   Tensor operator()(const IndexArray& ids) const;
 
+  /// By which weights each layer's heads mix the positions of one sequence, ids [T] -> [layers, heads, T, T]: rows are
+  /// queries. Not recorded. Call store.eval() first if the model has dropout. Throws as the call, for a T of 0 too.
+  Array attention_weights(const IndexArray& ids) const;
+
   /// Empty caches for `batch` sequences of at most `context` positions.
   TransformerCache cache(index_t batch) const;
   /// Logits [B, T, vocab] after the next tokens ids [B, T], of which lengths[b] (empty: all) are real, given those in
@@ -73,6 +77,7 @@ class TransformerLM {
 
  private:
   Tensor position_rows(const IndexArray& positions) const;
+  Tensor embedded(const IndexArray& ids) const;
   Tensor logits(const Tensor& x) const;
 
   TransformerConfig config_;

@@ -29,7 +29,7 @@ case "$preset" in
   *) echo "error: there is no preset '$preset'" >&2 && usage >&2 && exit 2 ;;
 esac
 
-ensure_packages "${build_packages[@]}"
+ensure_packages "${build_packages[@]}" "${test_packages[@]}"
 cmake --preset "$preset" "${options[@]}"
 cmake --build --preset "$preset" -j "$(nproc)"
 ctest --preset "$preset"

@@ -10,18 +10,26 @@
 
 namespace xtape::inline XTAPE_FLAVOUR {
 
+/// Keeps a store in eval mode while it lives, and puts its mode back.
+class EvalMode {
+ public:
+  explicit EvalMode(ParamStore& store) : store_(store), training_(store.training()) { store_.eval(); }
+  ~EvalMode() { training_ ? store_.train() : store_.eval(); }
+  EvalMode(const EvalMode&) = delete;
+  EvalMode& operator=(const EvalMode&) = delete;
+
+ private:
+  ParamStore& store_;
+  bool training_;
+};
+
 /// Cross-entropy of a target in nats, averaged over all targets of all batches, with the store in eval mode; its mode
 /// is put back. `model` maps inputs [B, T] to logits [B, T, V]. To be called where no tape lives, so that nothing is
 /// recorded. Throws ValueError if there are no batches.
 template <class Model>
 double mean_loss(ParamStore& store, const Model& model, const std::vector<Batch>& batches) {
   if (batches.empty()) throw ValueError("mean_loss", "there are no batches");
-  struct EvalMode {
-    ParamStore& store;
-    bool training = store.training();
-    explicit EvalMode(ParamStore& s) : store(s) { store.eval(); }
-    ~EvalMode() { training ? store.train() : store.eval(); }
-  } const mode(store);
+  const EvalMode eval(store);
   double sum = 0, count = 0;
   for (const Batch& batch : batches) {
     const auto targets = static_cast<double>(batch.targets.size());

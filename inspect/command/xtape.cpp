@@ -1,6 +1,7 @@
 // The command xtape: looks at what runs left behind, and lists files of weights.
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
+#include <xtape/inspect/command/report_command.hpp>
 #include <xtape/train/base/weights_command.hpp>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,18 @@ int run_command(int argc, char** argv) {
   command->add_option("run", inspect.directory, "directory of the run")->required();
   command->add_flag("--json", inspect.json, "print JSON for programs");
   command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
+  ReportOptions report_options;
+  CLI::App* report_command =
+      app.add_subcommand("report", "Writes a page of charts and verdicts about a run, one HTML file");
+  report_command->add_option("run", report_options.directory, "directory of the run")->required();
+  report_command->add_option("--out", report_options.out, "the file; by default report.html in the run");
+  CompareOptions compare_options;
+  CLI::App* compare_command =
+      app.add_subcommand("compare",
+                         "Writes a page and prints a table about several runs; those that differ in the seed "
+                         "alone are one row");
+  compare_command->add_option("runs", compare_options.directories, "directories of the runs")->required();
+  compare_command->add_option("--out", compare_options.out, "the file")->capture_default_str();
   std::string file;
   CLI::App* weights = app.add_subcommand("weights", "Lists the tensors of a safetensors file");
   weights->add_option("file", file, "the file")->required();
@@ -43,6 +56,8 @@ int run_command(int argc, char** argv) {
     std::cout << weights_listing(file);
     return 0;
   }
+  if (*report_command) return write_report(report_options);
+  if (*compare_command) return write_comparison(compare_options);
   return inspect_run(inspect);
 }
 

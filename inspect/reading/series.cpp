@@ -77,6 +77,18 @@ std::vector<std::string> layers_by_depth(const RunData& run) {
   return all;
 }
 
+Depth depth_of(const RunData& run) {
+  const std::vector<std::string> layers = layers_by_depth(run);
+  if (layers.size() < 2) return {};
+  std::vector<double> shares;
+  for (const StepRecord& step : run.steps) {
+    const LayerNumbers *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
+    if (!first || !last || !first->output_grad_norm || !last->output_grad_norm) continue;
+    if (*last->output_grad_norm > 0) shares.push_back(*first->output_grad_norm / *last->output_grad_norm);
+  }
+  return {layers.front(), layers.back(), finite_median(shares)};
+}
+
 std::optional<LagCurve> lag_curve(const RunData& run, const std::string& layer) {
   std::vector<std::vector<double>> by_lag;
   for (const StepRecord& step : run.steps) {

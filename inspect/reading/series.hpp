@@ -46,6 +46,13 @@ const Named* named(const std::vector<Named>& list, const std::string& name) {
 /// (layers.0, layers.1, ...) if there are several, else all but the last, whose output is of another kind.
 std::vector<std::string> layers_by_depth(const RunData& run);
 
+/// Layers on the way down and what the first receives of what the last does, in the median step.
+struct Depth {
+  std::string first, last;
+  std::optional<double> share;
+};
+Depth depth_of(const RunData& run);
+
 /// How the gradient of the last step's loss goes back through a recurrent layer.
 struct LagCurve {
   std::vector<double> share;  ///< of lag 0: medians over the logged steps; h and c together

@@ -4,6 +4,7 @@
 #include <xtape/inspect/reading/run_reader.hpp>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ std::vector<Verdict> judge(const RunData& run);
 
 /// True if the run ended with numbers that are not finite, or far worse than it once was.
 bool diverged(const std::vector<Verdict>& verdicts);
+
+/// Steps of spikes: those noted while the run went on, and those among the logged steps.
+std::set<index_t> spike_steps(const RunData& run);
 
 /// "bad", "warning", "fine", "unmeasured".
 const char* finding_name(Finding finding);

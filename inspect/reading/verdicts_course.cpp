@@ -101,25 +101,8 @@ bool sticks_out(const RunData& run, std::size_t at) {
   return !usual || run.steps[at].grad_norm > limits::kSpikeFactor * *usual;
 }
 
-/// Steps of spikes: those noted while the run went on, and those among the logged steps.
-std::set<index_t> spikes(const RunData& run) {
-  std::set<index_t> steps;
-  for (const EventRecord& event : run.events)
-    if (event.kind == "spike") steps.insert(event.step);
-  Watch watch;
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
-    const StepRecord& s = run.steps[i];
-    const double loss = run.only_norms ? 0 : s.loss;
-    const std::optional<Trouble> trouble = watch.judge(s.step, loss, s.grad_norm);
-    const bool of_the_loss = trouble && trouble->value == loss;
-    if (trouble && trouble->kind == Trouble::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
-    watch.note(loss, s.grad_norm);
-  }
-  return steps;
-}
-
 Verdict judge_spikes(const RunData& run) {
-  const std::set<index_t> steps = spikes(run);
+  const std::set<index_t> steps = spike_steps(run);
   if (steps.empty()) {
     if (run.steps.size() < limits::kSpikeMinimum && !first_event(run, "finished"))
       return {"spikes", Finding::unmeasured, "Not known.",
@@ -193,6 +176,22 @@ Verdict judge_untrained(const RunData& run) {
 }
 
 }  // namespace
+
+std::set<index_t> spike_steps(const RunData& run) {
+  std::set<index_t> steps;
+  for (const EventRecord& event : run.events)
+    if (event.kind == "spike") steps.insert(event.step);
+  Watch watch;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const StepRecord& s = run.steps[i];
+    const double loss = run.only_norms ? 0 : s.loss;
+    const std::optional<Trouble> trouble = watch.judge(s.step, loss, s.grad_norm);
+    const bool of_the_loss = trouble && trouble->value == loss;
+    if (trouble && trouble->kind == Trouble::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
+    watch.note(loss, s.grad_norm);
+  }
+  return steps;
+}
 
 std::vector<Verdict> judge_course(const RunData& run) {
   const std::vector<double> losses = series(run, [](const StepRecord& s) { return s.loss; });

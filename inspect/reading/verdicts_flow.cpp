@@ -47,24 +47,6 @@ std::string evidence(const Named& n) {
          number(n.curve.rate) + " a step over " + std::to_string(n.curve.share.size() - 1) + " steps";
 }
 
-/// Layers on the way down and what the first receives of what the last does.
-struct Depth {
-  std::string first, last;
-  std::optional<double> share;
-};
-
-Depth depth_of(const RunData& run) {
-  const std::vector<std::string> layers = layers_by_depth(run);
-  if (layers.size() < 2) return {};
-  std::vector<double> shares;
-  for (const StepRecord& step : run.steps) {
-    const LayerNumbers *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
-    if (!first || !last || !first->output_grad_norm || !last->output_grad_norm) continue;
-    if (*last->output_grad_norm > 0) shares.push_back(*first->output_grad_norm / *last->output_grad_norm);
-  }
-  return {layers.front(), layers.back(), finite_median(shares)};
-}
-
 }  // namespace
 
 std::vector<Verdict> judge_time(const RunData& run) {

@@ -5,9 +5,11 @@
 build_packages=(
   cmake ninja-build g++
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
-  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev
+  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev libjs-chart.js
   python3
 )
+# The browser in which the tests look at the report.
+test_packages=(chromium)
 # The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
 # The King James text.

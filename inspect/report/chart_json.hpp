@@ -1,0 +1,39 @@
+// How a chart is told to the scripts of the page. A template over the JSON type, so that this header stays light.
+#pragma once
+
+#include <xtape/inspect/report/buckets.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace xtape {
+
+/// What the scripts know of steps.
+template <class Json>
+Json axis_json(const Buckets& b) {
+  return {{"start", b.centre()}, {"width", b.width()}, {"count", b.count()},
+          {"first", b.first()},  {"last", b.last()},   {"logged", b.logged()}};
+}
+
+/// Values of lines over steps. `scale` is "linear", "log", "share" (0 to 100 %) or "auto" (log if the values span more
+/// than a factor of 20, "weights" 5).
+template <class Json>
+Json chart_json(const std::string& id, const std::string& title, const std::string& text, const std::string& unit,
+                const std::string& scale, const std::vector<std::string>& names, const Bands& bands) {
+  return Json{{"id", id},
+              {"title", title},
+              {"text", text},
+              {"unit", unit},
+              {"scale", scale},
+              {"names", names},
+              {"guides", Json::array()},
+              {"data", Json::parse(bands_json(bands))}};
+}
+
+template <class Json>
+void add_guide(Json& chart, double at, const std::string& text, bool limit = false) {
+  chart["guides"].push_back({{"at", at}, {"text", text}, {"limit", limit}});
+}
+
+}  // namespace xtape

@@ -1,0 +1,143 @@
+// The part of the comparison that is plain HTML: headline, table, settings that differ.
+#include <xtape/inspect/report/compare_page.hpp>
+#include <xtape/inspect/report/html_page.hpp>
+#include <xtape/inspect/report/verdict_html.hpp>
+#include <xtape/inspect/report/wording.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace xtape {
+
+namespace {
+
+std::string count_text(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string shown(double value, bool share) { return share ? percent_text(value) : plain(value); }
+
+std::string cell(const std::optional<Spread>& s, bool share) {
+  if (!s) return "<td>–</td>";
+  std::string out = "<td>" + shown(s->middle, share);
+  if (shown(s->low, share) != shown(s->high, share))
+    out += "<br><span class=\"spread\">" + shown(s->low, share) + " to " + shown(s->high, share) + "</span>";
+  return out + "</td>";
+}
+
+/// A row of the table; the box chooses whether its curves are drawn.
+std::string row(const RunGroup& group, std::size_t index, const std::vector<CompareColumn>& columns, bool seeds) {
+  const GroupVerdict verdict = verdict_of(group);
+  std::string out = "<tr><td><label><input type=\"checkbox\" data-group=\"" + std::to_string(index) + "\" hidden>" +
+                    html_escaped(readable(group.label)) + "</label></td><td class=\"" + finding_name(verdict.finding) +
+                    "\">" + finding_icon(verdict.finding) + html_escaped(verdict.text) + "</td>";
+  if (seeds) out += "<td>" + std::to_string(group.runs.size()) + "</td>";
+  for (const CompareColumn& column : columns) out += cell(spread_of(group, column.number), column.share);
+  return out + "</tr>\n";
+}
+
+std::string table(const Comparison& c) {
+  const std::vector<CompareColumn> columns = columns_of(c);
+  const bool seeds = std::any_of(c.groups.begin(), c.groups.end(), [](const RunGroup& g) { return g.runs.size() > 1; });
+  std::string out =
+      "<h2 id=\"summary\">Summary</h2>\n<p class=\"says\">" +
+      std::string(seeds ? "Median of the seeds, and below it the least and the greatest." : "One run a row.") +
+      " The boxes choose whose curves are drawn, six at most.</p>\n"
+      "<div class=\"sideways\"><table class=\"runs\"><thead><tr><th>Runs</th><th>Verdict</th>" +
+      std::string(seeds ? "<th>Seeds</th>" : "");
+  for (const CompareColumn& column : columns)
+    out += "<th title=\"" + html_escaped(column.explained) + "\">" + html_escaped(column.name) + "</th>";
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t i = 0; i < c.groups.size(); ++i) out += row(c.groups[i], i, columns, seeds);
+  return out + "</tbody></table></div>\n";
+}
+
+/// The value that most groups have.
+std::string usual_value(const Comparison& c, std::size_t setting) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunGroup& group : c.groups) ++counts[group.values[setting]];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+/// A row a setting while the groups fit beside each other, else a row a group; values that are unusual in bold.
+std::string differences(const Comparison& c) {
+  std::string out = "<h2 id=\"differences\">Differences</h2>\n";
+  if (c.settings.empty()) return out + "<p class=\"says\">All settings are the same.</p>\n";
+  constexpr std::size_t kBesideEachOther = 6;
+  const bool beside = c.groups.size() <= kBesideEachOther;
+  const auto value = [&](const RunGroup& group, std::size_t s) {
+    const std::string text = html_escaped(readable(group.values[s].empty() ? "–" : group.values[s]));
+    return "<td>" + (group.values[s] == usual_value(c, s) ? text : "<b>" + text + "</b>") + "</td>";
+  };
+  std::string head, body;
+  if (beside) {
+    for (const RunGroup& group : c.groups) head += "<th>" + html_escaped(readable(group.label)) + "</th>";
+    for (std::size_t s = 0; s < c.settings.size(); ++s) {
+      body += "<tr><td>" + html_escaped(c.settings[s]) + "</td>";
+      for (const RunGroup& group : c.groups) body += value(group, s);
+      body += "</tr>\n";
+    }
+  } else {
+    for (const std::string& name : c.settings) head += "<th>" + html_escaped(name) + "</th>";
+    for (const RunGroup& group : c.groups) {
+      body += "<tr><td>" + html_escaped(readable(group.label)) + "</td>";
+      for (std::size_t s = 0; s < c.settings.size(); ++s) body += value(group, s);
+      body += "</tr>\n";
+    }
+  }
+  return out +
+         "<p class=\"says\">All other settings are the same, but for seeds and where and how often was logged.</p>\n"
+         "<div class=\"sideways\"><table class=\"runs differ\"><thead><tr><th>" +
+         (beside ? "Setting" : "Runs") + "</th>" + head + "</tr></thead><tbody>\n" + body + "</tbody></table></div>\n";
+}
+
+Headline compare_headline(const Comparison& c) {
+  const std::vector<const RunGroup*> order = by_loss(c);
+  const std::string differ = c.settings.empty() ? "All settings are the same."
+                                                : count_text(c.settings.size(), "setting") +
+                                                      (c.settings.size() == 1 ? " differs." : " differ.");
+  if (order.size() < 2) return {count_text(c.runs.size(), "run") + " side by side.", differ};
+  const bool validated = spread_of(*order.front(), last_validation).has_value();
+  const auto loss = [&](const RunGroup& g) { return *spread_of(g, validated ? last_validation : late_loss); };
+  const Spread best = loss(*order[0]), next = loss(*order[1]), worst = loss(*order.back());
+  std::string lede = std::string(validated ? "Validation" : "Training") + " loss " + plain(best.middle) + " against " +
+                     plain(worst.middle) + " of " + order.back()->label + ". ";
+  if (best.high >= next.low && c.groups.size() < c.runs.size())
+    lede += "The seeds of " + order[1]->label + " reach as low, so the first place is not sure. ";
+  std::vector<std::string> broken;
+  for (const RunGroup& group : c.groups)
+    if (verdict_of(group).finding == Finding::bad) broken.push_back(group.label);
+  const bool itself = verdict_of(*order.front()).finding == Finding::bad;
+  const std::string title = order.front()->label + (itself ? " has the lowest loss, but is in trouble" : " is best");
+  const std::size_t others = broken.size() - (itself ? 1 : 0);
+  std::string second = ".";
+  if (others > 1) second = "; " + std::to_string(others) + " others are in trouble.";
+  if (others == 1)
+    second = "; " + (broken.front() == order.front()->label ? broken.back() : broken.front()) + " is in trouble.";
+  return {title + second, lede + differ};
+}
+
+}  // namespace
+
+std::string compare_page(const Comparison& c) {
+  const Headline head = compare_headline(c);
+  PageParts parts{.title = "Comparison of " + count_text(c.runs.size(), "run")};
+  parts.facts = "<b>compare</b> <span>" + count_text(c.runs.size(), "run") + "</span> <span>" +
+                count_text(c.groups.size(), "group") + "</span>";
+  parts.headline = html_escaped(readable(head.title));
+  parts.lede = html_escaped(readable(head.lede));
+  parts.before_charts = table(c);
+  parts.after_charts = differences(c);
+  std::string list;
+  for (const ComparedRun& run : c.runs) list += (list.empty() ? "" : ", ") + html_escaped(run.run.directory);
+  parts.footer = "<span id=\"buckets\"></span> Runs: " + list + ". Written by xtape " +
+                 html_escaped(c.runs.front().run.version) +
+                 ", with Chart.js 3.9.1 (MIT). This file loads nothing from the network.";
+  parts.data = compare_json(c);
+  return html_page(parts);
+}
+
+}  // namespace xtape

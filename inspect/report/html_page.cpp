@@ -1,0 +1,48 @@
+#include <xtape/inspect/report/html_page.hpp>
+#include <xtape/inspect/report/page_texts.hpp>
+#include <xtape/inspect/report/wording.hpp>
+
+#include <map>
+
+namespace xtape {
+
+namespace {
+
+/// Every {{name}} of the frame replaced; what is put in is not looked at again.
+std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < frame.size();) {
+    const std::size_t begin = frame.find("{{", i), end = frame.find("}}", begin);
+    if (begin == frame.npos || end == frame.npos) return out + std::string(frame.substr(i));
+    out += frame.substr(i, begin - i);
+    out += values.at(frame.substr(begin + 2, end - begin - 2));
+    i = end + 2;
+  }
+  return out;
+}
+
+/// JSON in which no tag and no line separator of scripts can stand.
+std::string script_safe(const std::string& json) {
+  std::string out;
+  for (char c : json) out += c == '<' ? "\\u003c" : std::string(1, c);
+  return out;
+}
+
+}  // namespace
+
+std::string html_page(const PageParts& p) {
+  const std::string title = html_escaped(p.title), data = script_safe(p.data);
+  return filled(page_texts::frame, {{"title", title},
+                                    {"style", page_texts::style},
+                                    {"facts", p.facts},
+                                    {"headline", p.headline},
+                                    {"lede", p.lede},
+                                    {"before", p.before_charts},
+                                    {"after", p.after_charts},
+                                    {"footer", p.footer},
+                                    {"data", data},
+                                    {"chart_js", page_texts::chart_js},
+                                    {"script", page_texts::script}});
+}
+
+}  // namespace xtape

@@ -6,6 +6,7 @@
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/images.hpp>
 #include <xtape/data/lexicon.hpp>
 #include <xtape/data/text.hpp>
 #include <xtape/data/verses.hpp>

@@ -124,7 +124,7 @@ class LagPlot extends HeatPlot {
       data: {datasets: sets},
       plugins: [endLabelsPlugin(
           chosen.map((b) => axis.stepText(b).replace(/^steps? /, '').replace(/–.*/, '')),
-          (i) => depthColour(i, chosen.length))],
+          (i) => depthColour(i, chosen.length), 0)],
       options: {
         layout: {padding: {top: 12, right: 52}},
         scales: {x: {...stepScale(), min: 0, max: Math.max(1, this.map.last.at(-1))}, y: decadeScale(min, max, 7)}

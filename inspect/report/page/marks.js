@@ -75,11 +75,11 @@ function brokenPlugin(bands) {
 }
 
 /** Names at the right ends of the lines, moved apart where they would overlap. */
-function endLabelsPlugin(names, colourOf) {
+function endLabelsPlugin(names, colourOf, narrowest = 420) {
   return {
     id: 'ends',
     afterDraw(chart) {
-      if (chart.width < 420) return;
+      if (chart.width < narrowest) return;
       const {right, top, bottom} = chart.chartArea, labels = [];
       chart.data.datasets.forEach((set, i) => {
         if (set.row === undefined) return;

@@ -119,11 +119,11 @@ async function checkPage({page, checks: wanted}) {
   }
   for (const [panel, x, colour, part] of wanted.colours ?? [])
     check(colourNear(panel, x, colour, part), `${panel} has no ${colour} at ${x}`);
-  for (const [selector, part] of wanted.texts ?? []) {
+  for (const [selector, part] of Object.entries(wanted.texts ?? {})) {
     const found = [...inside().querySelectorAll(selector)].map((e) => e.textContent);
     check(found.some((t) => t.includes(part)), `${selector} is "${found.join(' | ')}", not ${part}`);
   }
-  for (const [selector, count] of wanted.counts ?? [])
+  for (const [selector, count] of Object.entries(wanted.counts ?? {}))
     check(
         inside().querySelectorAll(selector).length === count,
         `${inside().querySelectorAll(selector).length} of ${selector}, not ${count}`);

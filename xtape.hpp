@@ -16,7 +16,6 @@
 #include <xtape/models/char_rnn.hpp>
 #include <xtape/models/configs_of_weights.hpp>
 #include <xtape/models/generate.hpp>
-#include <xtape/models/mlp.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
 #include <xtape/models/transformer_classifier.hpp>

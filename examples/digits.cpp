@@ -7,6 +7,52 @@
 
 using namespace xtape;
 
+/// Images [B, P] -> logits [B, 10]: hidden layers dropout(relu(norm(W x + b))), then a linear one.
+class Perceptron {
+ public:
+  struct Config {
+    index_t pixels, hidden, layers;
+    std::string norm;  ///< "none", "batch" or "layer"
+    double dropout;
+  };
+
+  Perceptron(const Scope& scope, const Config& config)
+      : hidden_(hidden_layers(scope, config)), head_(scope / "head", config.hidden, ImageData::kClasses) {}
+
+  Tensor operator()(Tensor x) const {
+    for (const Hidden& layer : hidden_) {
+      x = layer.linear(x);
+      if (layer.batch_norm) x = (*layer.batch_norm)(x);
+      if (layer.layer_norm) x = (*layer.layer_norm)(x);
+      x = layer.dropout(relu(x));
+    }
+    return head_(x);
+  }
+
+ private:
+  struct Hidden {
+    Linear linear;
+    std::optional<BatchNorm> batch_norm;
+    std::optional<LayerNorm> layer_norm;
+    Dropout dropout;
+  };
+
+  static std::vector<Hidden> hidden_layers(const Scope& scope, const Config& config) {
+    std::vector<Hidden> out;
+    for (index_t i = 0; i < config.layers; ++i) {
+      const Scope here = scope / "layers" / i;
+      Linear linear(here / "linear", i == 0 ? config.pixels : config.hidden, config.hidden);
+      out.push_back({std::move(linear), {}, {}, Dropout(here / "dropout", config.dropout)});
+      if (config.norm == "batch") out.back().batch_norm.emplace(here / "norm", config.hidden);
+      if (config.norm == "layer") out.back().layer_norm.emplace(here / "norm", config.hidden);
+    }
+    return out;
+  }
+
+  std::vector<Hidden> hidden_;
+  Linear head_;
+};
+
 /// The labels of the references nearest to each row: images [B, P], references [N, P].
 std::vector<index_t> nearest(const Array& images, const Array& references, const std::vector<index_t>& labels) {
   const Tensor r(references), half_squares = sum(r * r, {1}) * real(0.5);  // |x - r|^2 = |x|^2 - 2 (x r - |r|^2 / 2)
@@ -86,12 +132,8 @@ void train(int argc, char** argv) {
   const ImageData data = (*mnist).empty() ? load_digits(file, args.seed()) : load_mnist(mnist, args.seed());
   data.train_items(0, batch_size);  // a batch that is too large is refused before there is a run
   ParamStore store(args.seed());
-  const MLP model(store.root(), {.in = data.pixels(),
-                                 .out = ImageData::kClasses,
-                                 .hidden = hidden,
-                                 .layers = layers,
-                                 .norm = mlp_norm(*norm),
-                                 .dropout = dropout});
+  const Perceptron model(
+      store.root(), {.pixels = data.pixels(), .hidden = hidden, .layers = layers, .norm = norm, .dropout = dropout});
   const auto by_model = [&](const Array& images) {
     const IndexArray best = argmax(model(Tensor(images)), 1);
     return std::vector<index_t>(best.begin(), best.end());

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace xtape {
 
@@ -20,6 +21,19 @@ Json json_number(double value) {
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The JSON of a text; a discarded value if it is none, or nested more than 64 deep: what is to be written again is
+/// written by recursion, for which no stack is deep enough.
+template <class Json>
+Json shallow_json(std::string_view text) {
+  bool deep = false;
+  const auto watch = [&deep](int depth, typename Json::parse_event_t, Json&) {
+    deep = deep || depth > 64;
+    return !deep;
+  };
+  Json json = Json::parse(text, watch, false);
+  return deep ? Json(Json::value_t::discarded) : json;
 }
 
 /// A number as json_number makes it; throws the library's exceptions for anything else.

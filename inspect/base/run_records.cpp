@@ -54,7 +54,7 @@ std::string run_json(const RunInfo& info) {
 }
 
 std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps) {
-  Json json = Json::parse(before, nullptr, false);
+  Json json = shallow_json<Json>(before);
   if (!json.is_object() || !json.contains("options") || !json["options"].is_object())
     throw FileError("run_log", "run.json is damaged");
   json["options"]["steps"] = steps;

@@ -83,7 +83,7 @@ void RunReader::read_info() {
     return;
   }
   try {
-    read_info_json(Json::parse(content_from(path, 0)), run_);
+    read_info_json(shallow_json<Json>(content_from(path, 0)), run_);
   } catch (const Json::exception&) {
     info_warnings_.push_back("run.json cannot be read: what it tells of program, options and seed is not complete");
   }

@@ -1,5 +1,6 @@
 // Reading whole, growing and damaged run directories.
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/base/run_records.hpp>
 #include <xtape/inspect/reading/run_reader.hpp>
 #include <xtape/inspect/reading/verdicts.hpp>
 
@@ -84,6 +85,10 @@ TEST_CASE("whatever is missing or garbled, the rest is read and a warning says w
   CHECK(read_run(directory).steps.size() == 12);
   work.write("run/run.json", "{\"options\": 7, \"seed\": \"x\"}");
   CHECK(warns(read_run(directory), "run.json cannot be read"));
+  const std::string deep = std::string(300000, '[') + std::string(300000, ']');  // no stack is deep enough to write it
+  work.write("run/run.json", "{\"options\": {\"text\": " + deep + "}}");
+  CHECK(warns(read_run(directory), "run.json cannot be read"));
+  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"deep\": " + deep + "}", {}, 1); }, "is damaged");
   std::filesystem::remove(directory + "/run.json");
   CHECK(warns(read_run(directory), "run.json is missing"));
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace xtape;
+using namespace xtape::test;
 using namespace xtape::theory;
 
 namespace {

@@ -175,7 +175,7 @@ void patterns(Report& report) {
                  strongest(after, &Looks::previous));
   claim.at_least("trained: strongest head on the same token earlier", 1.2, strongest(after, &Looks::same));
   claim.shown("trained: strongest head on the first token", 1.5, strongest(after, &Looks::first), Rule::at_least, 0);
-  claim.remark("A small model trained for a short time need not form a first-token head; long trainings do.");
+  claim.remark("A small model trained for a short time need not form a first-token head.");
   claim.plot({"What the heads of a trained model look at",
               "head (0-3: layer 0, 4-7: layer 1)",
               "mass / mass of a uniform row",

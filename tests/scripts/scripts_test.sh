@@ -170,11 +170,17 @@ check "test.sh, unknown preset: it is named" says "there is no preset 'fast'"
 run "$root/scripts/test.sh" --preset
 check "test.sh, preset without a name: exit 2" [ $status = 2 ]
 
+run "$root/scripts/theory.sh" --fast
+check "theory.sh, unknown argument: exit 2" [ $status = 2 ]
+check "theory.sh, unknown argument: it is named" says "unknown argument '--fast'"
+run "$root/scripts/theory.sh" --out
+check "theory.sh, no directory: exit 2" [ $status = 2 ]
+
 new_system
 stand_in id <<<'echo 1000'
 stand_in apt-get <<<''
 stand_in dpkg-query <<<''
-for script in test demo; do
+for script in test demo theory; do
   run "$work/tree/scripts/$script.sh"
   check "$script.sh without sudo: exit 2" [ $status = 2 ]
   check "$script.sh without sudo: one line" one_line

@@ -1,0 +1,24 @@
+// The claims about attention, by file.
+#pragma once
+
+#include "../report/arrays.hpp"
+#include "../report/claims.hpp"
+#include "../report/numbers.hpp"
+
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/ops/heads.hpp>
+#include <xtape/inspect/jacobian.hpp>
+#include <xtape/xtape.hpp>
+
+namespace xtape::theory {
+
+void scores(Report& report);           ///< A1, A2
+void counts(Report& report);           ///< A3, A13
+void linear_kinds(Report& report);     ///< A4, A5, A6
+void random_features(Report& report);  ///< A7, A8
+void hard(Report& report);             ///< A9, A10
+void layers(Report& report);           ///< A11, A12, A14
+void trainings(Report& report);        ///< A2, A5 on tasks
+void patterns(Report& report);         ///< A15
+
+}  // namespace xtape::theory

@@ -1,0 +1,194 @@
+// What attention rows look like: entropy, and what trained heads look at.
+#include "groups.hpp"
+
+namespace xtape::theory {
+
+namespace {
+
+constexpr index_t kContext = 32, kWidth = 48, kHeads = 4, kLayers = 2;
+
+/// Entropy of weights that sum to 1.
+double entropy_of(const std::vector<double>& weights) {
+  double out = 0;
+  for (double w : weights)
+    if (w > 0) out -= w * std::log(w);
+  return out;
+}
+
+/// Mean entropy of softmax over n normal scores of deviation s.
+double entropy_at(double s, std::size_t n, Random& random) {
+  std::vector<double> all;
+  for (int i = 0; i < 200; ++i) {
+    const Array row = softmax(Tensor(normal_array({n}, random, s))).value();
+    all.push_back(entropy_of({row.begin(), row.end()}));
+  }
+  return mean_of(all).mean;
+}
+
+/// A language model laid open, so that its weights can be looked at.
+struct Model {
+  ParamStore store;
+  Embedding tokens, places;
+  std::vector<TransformerBlock> blocks;
+  LayerNorm norm;
+  Linear head;
+
+  Model(index_t vocab, std::uint64_t seed)
+      : store(seed),
+        tokens(store.root() / "tokens", vocab, kWidth, {.init = init::normal(0, 0.02)}),
+        places(store.root() / "places", kContext, kWidth, {.init = init::normal(0, 0.02)}),
+        norm(store.root() / "norm", kWidth),
+        head(store.root() / "head", kWidth, vocab) {
+    for (index_t i = 0; i < kLayers; ++i)
+      blocks.emplace_back(store.root() / ("block" + std::to_string(i)),
+                          TransformerBlockOptions{.width = kWidth, .heads = kHeads, .weight_init = init::gpt2()});
+  }
+
+  Tensor embedded(const IndexArray& ids) const {
+    IndexArray positions = ids;
+    for (std::size_t b = 0; b < ids.shape(0); ++b)
+      for (std::size_t t = 0; t < ids.shape(1); ++t) positions(b, t) = static_cast<index_t>(t);
+    return tokens(ids) + places(positions);
+  }
+
+  Tensor operator()(const IndexArray& ids) const {
+    Tensor x = embedded(ids);
+    for (const TransformerBlock& block : blocks) x = block(x, {.causal = true});
+    return head(norm(x));
+  }
+
+  /// [B, H, T, T] of each layer.
+  std::vector<Array> weights(const IndexArray& ids) const {
+    std::vector<Array> out;
+    Tensor x = embedded(ids);
+    for (const TransformerBlock& block : blocks) {
+      out.push_back(block.self_attn.weights(block.norm1(x), {.causal = true}).value());
+      x = block(x, {.causal = true});
+    }
+    return out;
+  }
+};
+
+/// Of one head, means over queries from position 8 on: entropy share, and mass beside what uniform rows would have.
+struct Looks {
+  double entropy_share = 0, previous = 0, first = 0, same = 0;
+};
+
+Looks looks_of(const Array& weights, std::size_t h, const IndexArray& ids) {
+  Looks sum;
+  double rows = 0, same = 0, same_uniform = 0;
+  for (std::size_t b = 0; b < ids.shape(0); ++b)
+    for (std::size_t t = 8; t < ids.shape(1); ++t, ++rows) {
+      const double seen = static_cast<double>(t) + 1;
+      std::vector<double> row;
+      for (std::size_t s = 0; s <= t; ++s) {
+        row.push_back(weights(b, h, t, s));
+        if (s < t && ids(b, s) == ids(b, t)) same += row.back(), same_uniform += 1 / seen;
+      }
+      sum.entropy_share += entropy_of(row) / std::log(seen);
+      sum.previous += row[t - 1] * seen;
+      sum.first += row[0] * seen;
+    }
+  return {sum.entropy_share / rows, sum.previous / rows, sum.first / rows, same / same_uniform};
+}
+
+std::vector<Looks> looks_of(const Model& model, const IndexArray& ids) {
+  std::vector<Looks> out;
+  for (const Array& layer : model.weights(ids))
+    for (std::size_t h = 0; h < kHeads; ++h) out.push_back(looks_of(layer, h, ids));
+  return out;
+}
+
+/// The largest of one kind of mass over all heads.
+double strongest(const std::vector<Looks>& heads, double Looks::*mass) {
+  double out = 0;
+  for (const Looks& head : heads) out = std::max(out, head.*mass);
+  return out;
+}
+
+Curve by_head(const std::string& name, const std::vector<Looks>& heads, double Looks::*mass) {
+  Curve out{name, {}, {}, false, true};
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    out.x.push_back(static_cast<double>(i)), out.y.push_back(heads[i].*mass);
+  return out;
+}
+
+/// The weights of one head in the first sequence.
+Picture picture_of(const std::string& title, const Model& model, const IndexArray& ids, std::size_t index) {
+  const Array weights = model.weights(ids)[index / kHeads];
+  Picture out{title, "key", "query", {}};
+  for (std::size_t t = 0; t < kContext; ++t) {
+    auto& row = out.rows.emplace_back();
+    for (std::size_t s = 0; s < kContext; ++s) row.push_back(std::round(1e4 * weights(0, index % kHeads, t, s)) / 1e4);
+  }
+  return out;
+}
+
+std::size_t strongest_head(const std::vector<Looks>& heads, double Looks::*mass) {
+  const auto less = [&](const Looks& a, const Looks& b) { return a.*mass < b.*mass; };
+  return static_cast<std::size_t>(std::max_element(heads.begin(), heads.end(), less) - heads.begin());
+}
+
+/// Entropy H <= ln n; for normal scores of small deviation s, ln n - H = s^2/2 to second order.
+void entropy(Claim& claim, Random& random) {
+  const std::size_t n = 2000;
+  Curve found{"measured", {}, {}, false, true}, law{"s^2/2", {}, {}, true};
+  for (double s : {0.1, 0.2, 0.4, 0.8, 1.6, 3.2}) {
+    found.x.push_back(s), found.y.push_back(std::log(n) - entropy_at(s, n, random));
+    law.x.push_back(s), law.y.push_back(s * s / 2);
+  }
+  claim.relative("ln n - H at score deviation 0.2, n = 2000", law.y[1], found.y[1], 0.05);
+  claim.relative("at 0.4", law.y[2], found.y[2], 0.05);
+  claim.at_least("least ln n - H over all", 0, *std::min_element(found.y.begin(), found.y.end()));
+  claim.plot(
+      {"How far attention is from uniform", "deviation s of the scores", "ln n - entropy", true, true, {law, found}});
+}
+
+}  // namespace
+
+/// A15. Untrained rows are near uniform if scores are small; trained heads look at what helps.
+void patterns(Report& report) {
+  Claim claim(report, {"A15", "A row's entropy is at most ln n, near it untrained; trained heads look at something.",
+                       "ln n - H about s^2/2 for scores of small deviation s; mass beside uniform rows",
+                       "second-order expansion; Clark et al. 2019; Voita et al. 2019"});
+  Random random(report.seed(), "patterns");
+  entropy(claim, random);
+  const TextData text(report.text(), {.context = kContext, .seed = report.seed()});
+  Model model(text.vocab(), report.seed());
+  const IndexArray ids = text.validation_batches(16, 16).front().inputs;
+  const std::vector<Looks> before = looks_of(model, ids);
+  double least = 1;
+  for (const Looks& head : before) least = std::min(least, head.entropy_share);
+  claim.at_least("untrained: least entropy / ln n over 8 heads", 0.99, least);
+  AdamW opt(decay_groups(model.store, 0.1), {.beta2 = 0.99});
+  const index_t steps = 2 * report.steps();
+  for (index_t step = 0; step < steps; ++step) {
+    const Batch batch = text.train_batch(step, 8);
+    Tape tape;
+    tape.backward(cross_entropy(model(batch.inputs), batch.targets));
+    clip_grad_norm(model.store, 1);
+    opt.step(cosine(step, {.warmup = 50, .total = steps, .peak = 3e-3}));
+    model.store.zero_grad();
+  }
+  const std::vector<Looks> after = looks_of(model, ids);
+  claim.at_least("trained: strongest head on the previous token, mass / uniform", 3,
+                 strongest(after, &Looks::previous));
+  claim.at_least("trained: strongest head on the same token earlier", 1.2, strongest(after, &Looks::same));
+  claim.shown("trained: strongest head on the first token", 1.5, strongest(after, &Looks::first), Rule::at_least, 0);
+  claim.remark("A small model trained for a short time need not form a first-token head.");
+  claim.plot({"What the heads of a trained model look at",
+              "head (0-3: layer 0, 4-7: layer 1)",
+              "mass / mass of a uniform row",
+              false,
+              true,
+              {by_head("previous token", after, &Looks::previous),
+               by_head("first token", after, &Looks::first),
+               by_head("same token", after, &Looks::same),
+               {"uniform", {0, 7}, {1, 1}, true}}});
+  const std::size_t previous = strongest_head(after, &Looks::previous), same = strongest_head(after, &Looks::same);
+  claim.picture(
+      picture_of("Head " + std::to_string(previous) + ": strongest on the previous token", model, ids, previous));
+  claim.picture(picture_of("Head " + std::to_string(same) + ": strongest on the same token", model, ids, same));
+}
+
+}  // namespace xtape::theory

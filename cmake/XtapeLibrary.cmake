@@ -25,7 +25,7 @@ set(XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.c
     optim/schedule.cpp)
 file(GLOB XTAPE_BASE_ROOM_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
      ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp
-     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp)
+     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp ${PROJECT_SOURCE_DIR}/inspect/sweep/*.cpp)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_BASE_ROOM_SOURCES})
 
 # What does: every other source of the rooms. Kernel files *_level.cpp are compiled once per instruction set.

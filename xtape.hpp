@@ -6,7 +6,9 @@
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/images.hpp>
 #include <xtape/data/lexicon.hpp>
+#include <xtape/data/series.hpp>
 #include <xtape/data/text.hpp>
 #include <xtape/data/verses.hpp>
 #include <xtape/inspect/run_log.hpp>
@@ -14,6 +16,7 @@
 #include <xtape/models/char_rnn.hpp>
 #include <xtape/models/configs_of_weights.hpp>
 #include <xtape/models/generate.hpp>
+#include <xtape/models/mlp.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
 #include <xtape/models/transformer_classifier.hpp>

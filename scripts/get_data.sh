@@ -11,6 +11,10 @@ Known data sets:
         and datasets/kjv.refs.tsv, book, chapter and verse of each line (Debian package bible-kjv)
   cmu   the CMU pronouncing dictionary, 106,000 English words with their sounds, as a Festival
         lexicon: datasets/cmudict.out (Debian package festlex-cmu)
+  digits  1797 handwritten digits of 8x8 pixels: datasets/digits.csv.gz (Debian package
+        python3-sklearn)
+  temperatures  8759 hourly temperatures, the averages of 30 years in Seattle:
+        datasets/temperatures.csv (Debian package python3-vega-datasets)
 END
 }
 
@@ -69,9 +73,34 @@ get_cmu() {
   echo "datasets/cmudict.out: $count entries"
 }
 
+# copy FILE PACKAGE SOURCE LINES LICENCE: a data set that is one file of a Python package, told by its number of lines.
+copy() {
+  local file=$1 package=$2 source=${PYTHON_PACKAGES:-/usr/lib/python3/dist-packages}/$3 lines=$4 count
+  if [[ -f datasets/$file ]]; then
+    echo "datasets/$file is already there"
+    return
+  fi
+  [[ -f $source ]] || fail 2 "$source is missing; run: sudo apt-get install --no-install-recommends $package"
+  cat "$source" >"$new/$file"
+  if [[ $file == *.gz ]]; then count=$(gzip -cd "$new/$file" | wc -l); else count=$(wc -l <"$new/$file"); fi
+  ((count == lines)) || fail 1 "$source has $count lines, not $lines; datasets/ is left as it was"
+  note_source "$file" "$package" "$5"
+  mv "$new/SOURCES.txt" datasets/
+  mv "$new/$file" datasets/
+  echo "datasets/$file: $count lines"
+}
+
+get_digits() {
+  copy digits.csv.gz python3-sklearn sklearn/datasets/data/digits.csv.gz 1797 "E. Alpaydin and C. Kaynak, BSD"
+}
+
+get_temperatures() {
+  copy temperatures.csv python3-vega-datasets vega_datasets/_data/seattle-temps.csv 8759 "NOAA, public domain"
+}
+
 case "${1-}" in
   -h | --help) usage && exit ;;
-  kjv | cmu) ;;
+  kjv | cmu | digits | temperatures) ;;
   *)
     echo "error: there is no data set '${1-}'" >&2
     usage >&2

@@ -72,7 +72,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, double eps) {
 namespace {
 
 void check_channels(const char* op, const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
-  if (x.rank() < 2) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
+  if (x.rank() != 2 && x.rank() != 3) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
   check_eps(op, eps);
   check_affine(op, x, gain, bias);
 }

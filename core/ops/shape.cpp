@@ -174,8 +174,8 @@ Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
 std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
   if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
   const index_t extent = static_cast<index_t>(x.shape()[normal_axis("split", axis, x.shape())]);
-  Axes sizes;
-  for (index_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  Axes sizes = {std::min(size, extent)};  // of an empty axis, too
+  for (index_t begin = size; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
   return split_with_sizes(x, sizes, axis);
 }
 

@@ -30,7 +30,8 @@ Tensor concat(const std::vector<Tensor>& parts, index_t axis);
 /// ValueError for no tensors.
 Tensor stack(const std::vector<Tensor>& parts, index_t axis = 0);
 
-/// Pieces of `size` along an axis; the last may be shorter. Throws ShapeError, or ValueError for a size below 1.
+/// Pieces of `size` along an axis; the last may be shorter, and there is always one. Throws ShapeError, or ValueError
+/// for a size below 1.
 std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis = 0);
 
 /// Pieces of the given sizes. Throws ShapeError, or ValueError if they do not add up to the axis.

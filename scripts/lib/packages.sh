@@ -10,6 +10,8 @@ build_packages=(
 )
 # The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
+# The fuzz targets.
+fuzz_packages=(clang libclang-rt-dev)
 # The King James text.
 kjv_packages=(bible-kjv)
 # The pronouncing dictionary.

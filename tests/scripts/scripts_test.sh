@@ -37,7 +37,7 @@ new_system() {
   mkdir -p "$work/bin" "$work/tree"
   cp -r "$root/scripts" "$work/tree/"
   local tool
-  for tool in bash env cat cut dirname grep mkdir mktemp mv rm sed wc; do ln -s "$(command -v $tool)" "$work/bin/"; done
+  for tool in bash env cat cut dirname grep gzip mkdir mktemp mv rm sed wc; do ln -s "$(command -v $tool)" "$work/bin/"; done
   get_data=$work/tree/scripts/get_data.sh
 }
 
@@ -106,6 +106,31 @@ check "cmu: other sources stay" grep -q $'^other.txt\tother\t1\tMIT$' "$work/tre
 run "$get_data" cmu
 check "cmu again: exit 0" [ $status = 0 ]
 unset FESTIVAL_DICTS
+
+# digits COUNT and temperatures COUNT: the files of Python packages with so many lines.
+export PYTHON_PACKAGES=$work/python
+digits() { for ((i = 0; i < $1; i++)); do echo 0; done | gzip >"$PYTHON_PACKAGES/sklearn/datasets/data/digits.csv.gz"; }
+temperatures() { for ((i = 0; i < $1; i++)); do echo 0; done >"$PYTHON_PACKAGES/vega_datasets/_data/seattle-temps.csv"; }
+run "$get_data" digits
+check "no digits: exit 2" [ $status = 2 ]
+check "no digits: the package is named" says "apt-get install --no-install-recommends python3-sklearn"
+mkdir -p "$PYTHON_PACKAGES/sklearn/datasets/data" "$PYTHON_PACKAGES/vega_datasets/_data"
+digits 1796
+run "$get_data" digits
+check "a digit is missing: exit 1" [ $status = 1 ]
+check "a digit is missing: the count is given" says "has 1796 lines, not 1797"
+check "a digit is missing: nothing is left behind" [ ! -e "$work/tree/datasets/digits.csv.gz" ]
+digits 1797
+temperatures 8759
+for data in digits temperatures; do
+  run "$get_data" $data
+  check "$data: exit 0" [ $status = 0 ]
+  run "$get_data" $data
+  check "$data again: nothing is done" says "is already there"
+done
+check "digits: its source" grep -q $'^digits.csv.gz\tpython3-sklearn\t4.38\t' "$work/tree/datasets/SOURCES.txt"
+check "temperatures: the package's file" cmp "$work/tree/datasets/temperatures.csv" "$PYTHON_PACKAGES/vega_datasets/_data/seattle-temps.csv"
+unset PYTHON_PACKAGES
 
 # ensure LINE: ensure_packages on a system that has cmake only.
 ensure() { run bash -c "set -euo pipefail; source '$root/scripts/lib/packages.sh'; ensure_packages cmake $1; echo went on"; }

@@ -132,6 +132,7 @@ TEST_CASE("batch norm in evaluation is an affine map, also for one row and for n
 
 TEST_CASE("batch norm refuses what does not fit") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), three = row({1, 1, 1}), two = row({1, 1});
+  check_throws<ShapeError>([&] { batch_norm(Tensor::zeros({2, 2, 2, 2})); }, "the input must be [B, C] or [B, T, C]");
   check_throws<ShapeError>([&] { batch_norm(three); },
                            "[batch_norm] the input must be [B, C] or [B, T, C]; got shape (3)");
   check_throws<ShapeError>([&] { batch_norm(x, two); }, "[batch_norm] gain and bias must match the last axis");

@@ -1,0 +1,178 @@
+#include <xtape/core/error.hpp>
+#include <xtape/data/csv.hpp>
+#include <xtape/data/gzip.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace xtape {
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Reads all of a text as a number, or fails.
+template <class T>
+std::optional<T> read_whole(std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A field as it is shown in a message: short, and without what would break the line.
+std::string shown(std::string_view field) {
+  std::string out(field.substr(0, 40));
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return "'" + out + (field.size() > 40 ? "..." : "") + "'";
+}
+
+}  // namespace
+
+/// Cuts the text into fields. Quoted fields are unescaped where they stand, which only makes them shorter.
+class CsvTable::Reader {
+ public:
+  Reader(const std::string& name, std::string& text, char separator)
+      : name_(name), text_(text), separator_(separator), position_(text.starts_with(kByteOrderMark) ? 3 : 0) {}
+
+  bool at_end() const { return position_ == text_.size(); }
+  std::size_t line() const { return line_; }
+
+  /// Appends the fields of a row.
+  void read_row(std::vector<std::string_view>& fields) {
+    const std::size_t row_line = line_, before = fields.size();
+    for (bool more = true; more;) {
+      fields.push_back(starts_with('"') ? quoted() : plain());
+      more = accept_separator();
+    }
+    if (fields.size() - before == 1 && fields.back().empty()) fail(row_line, "the line is blank");
+    end_row();
+  }
+
+  [[noreturn]] void fail(std::size_t line, const std::string& what) const {
+    throw FileError("csv", name_ + ":" + std::to_string(line) + ": " + what);
+  }
+
+ private:
+  bool starts_with(char c) const { return position_ < text_.size() && text_[position_] == c; }
+
+  bool at_row_end() const {
+    return at_end() || starts_with('\n') || (starts_with('\r') && text_.compare(position_, 2, "\r\n") == 0);
+  }
+
+  bool accept_separator() {
+    const bool there = starts_with(separator_);
+    position_ += there;
+    return there;
+  }
+
+  void end_row() {
+    if (!at_row_end()) fail(line_, "there is text after a quoted field");
+    if (starts_with('\r')) ++position_;
+    if (!at_end()) ++position_, ++line_;
+  }
+
+  std::string_view plain() {
+    const std::size_t start = position_;
+    for (; !at_row_end() && !starts_with(separator_); ++position_) {
+      if (starts_with('"')) fail(line_, "there is a quote inside a field that does not begin with one");
+      if (starts_with('\r')) fail(line_, "there is a carriage return without a line feed");
+    }
+    return std::string_view(text_).substr(start, position_ - start);
+  }
+
+  std::string_view quoted() {
+    const std::size_t opened = line_, start = ++position_;
+    std::size_t end = start;  // of what is unescaped
+    for (;; ++position_) {
+      if (at_end()) fail(opened, "a quoted field has no end");
+      if (starts_with('"') && text_.compare(position_, 2, "\"\"") != 0) break;
+      if (starts_with('"')) ++position_;
+      if (starts_with('\n')) ++line_;
+      text_[end++] = text_[position_];
+    }
+    ++position_;
+    return std::string_view(text_).substr(start, end - start);
+  }
+
+  const std::string& name_;
+  std::string& text_;
+  char separator_;
+  std::size_t position_, line_ = 1;
+};
+
+CsvTable::CsvTable(std::string text, std::string name, const CsvOptions& options)
+    : name_(std::move(name)), text_(std::move(text)) {
+  Reader reader(name_, text_, options.separator);
+  if (reader.at_end()) reader.fail(1, "the table is empty");
+  // No more fields than separators and line ends can follow: one allocation of the right size.
+  const auto ends = std::count(text_.begin(), text_.end(), '\n');
+  fields_.reserve(static_cast<std::size_t>(std::count(text_.begin(), text_.end(), options.separator) + ends + 1));
+  lines_.reserve(static_cast<std::size_t>(ends + 1));
+  if (options.header) {
+    reader.read_row(header_);
+    std::vector<std::string_view> names = header_;
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) reader.fail(1, "the header has " + shown(*twice) + " twice");
+  }
+  columns_ = header_.size();
+  while (!reader.at_end()) {
+    const std::size_t line = reader.line(), before = fields_.size();
+    reader.read_row(fields_);
+    const std::size_t got = fields_.size() - before;
+    if (columns_ == 0) columns_ = got;
+    if (got != columns_)
+      reader.fail(line, "there are " + std::to_string(got) + " fields, not " + std::to_string(columns_));
+    lines_.push_back(line);
+  }
+}
+
+std::size_t CsvTable::column(std::string_view name) const {
+  const auto found = std::find(header_.begin(), header_.end(), name);
+  if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
+  std::string names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(header_.size(), 8); ++i)
+    names += (names.empty() ? "" : ", ") + shown(header_[i]);
+  throw FileError("csv", name_ + ": there is no column " + shown(name) +
+                             (names.empty() ? "; the table has no header" : " but " + names));
+}
+
+std::string_view CsvTable::field(std::size_t row, std::size_t column) const {
+  if (row >= rows() || column >= columns_)
+    throw IndexError("csv", "there is no field in row " + std::to_string(row) + ", column " + std::to_string(column));
+  return fields_[row * columns_ + column];
+}
+
+double CsvTable::number(std::size_t row, std::size_t column) const {
+  const std::optional<double> value = read_whole<double>(field(row, column));
+  if (!value || !std::isfinite(*value)) fail(row, column, shown(field(row, column)) + " is not a number");
+  return *value;
+}
+
+std::vector<double> CsvTable::numbers(std::size_t column) const {
+  std::vector<double> out(rows());
+  for (std::size_t row = 0; row < rows(); ++row) out[row] = number(row, column);
+  return out;
+}
+
+std::int64_t CsvTable::integer(std::size_t row, std::size_t column, std::int64_t low, std::int64_t high) const {
+  const std::optional<std::int64_t> value = read_whole<std::int64_t>(field(row, column));
+  if (!value || *value < low || *value > high)
+    fail(row, column,
+         shown(field(row, column)) + " is not a whole number from " + std::to_string(low) + " to " +
+             std::to_string(high));
+  return *value;
+}
+
+void CsvTable::fail(std::size_t row, std::size_t column, const std::string& what) const {
+  const std::string title = header_.empty() ? "" : " (" + std::string(header_[column]) + ")";
+  throw FileError("csv", name_ + ":" + std::to_string(lines_[row]) + ": column " + std::to_string(column + 1) + title +
+                             ": " + what);
+}
+
+CsvTable load_csv(const std::string& path, const CsvOptions& options) { return {read_unpacked(path), path, options}; }
+
+}  // namespace xtape

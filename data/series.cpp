@@ -1,0 +1,80 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/random.hpp>
+#include <xtape/data/csv.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/data/series.hpp>
+
+#include <cmath>
+
+namespace xtape {
+
+namespace {
+
+struct Span {
+  index_t begin, end;
+};
+
+Span span_of(SeriesData::Part part, index_t size) {
+  const index_t validation = size * 70 / 100, test = size * 85 / 100;
+  if (part == SeriesData::Part::train) return {0, validation};
+  return part == SeriesData::Part::validation ? Span{validation, test} : Span{test, size};
+}
+
+}  // namespace
+
+SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
+    : values_(std::move(values)), options_(options) {
+  const SeriesOptions& o = options_;
+  const auto fail = [](const std::string& what) { throw ValueError("series", what); };
+  if (o.context < 1 || o.horizon < 1 || o.season < 1) fail("context, horizon and season must be at least 1");
+  if (o.season > o.context)
+    fail("a season of " + std::to_string(o.season) + " values is longer than the context of " +
+         std::to_string(o.context));
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    if (!std::isfinite(values_[i])) fail("value " + std::to_string(i) + " is not finite");
+  const auto size = static_cast<index_t>(values_.size());
+  for (const Part part : {Part::train, Part::validation, Part::test}) {
+    const Span span = span_of(part, size);
+    if (span.end - span.begin < o.context + o.horizon)
+      fail("a part of " + std::to_string(span.end - span.begin) + " values is shorter than the context of " +
+           std::to_string(o.context) + " and the horizon of " + std::to_string(o.horizon));
+  }
+  const index_t trained = span_of(Part::train, size).end;
+  double mean = 0;
+  for (index_t i = 0; i < trained; ++i) mean += value(i) / static_cast<double>(trained);
+  for (index_t i = 0; i < trained; ++i) {
+    deviation_ += (value(i) - mean) * (value(i) - mean);
+    if (i >= o.season) change_deviation_ += (value(i) - value(i - o.season)) * (value(i) - value(i - o.season));
+  }
+  deviation_ = std::sqrt(deviation_ / static_cast<double>(trained));
+  change_deviation_ = std::sqrt(change_deviation_ / static_cast<double>(trained - o.season));
+  if (!(change_deviation_ > 0)) fail("the values for training are the same in every season");
+}
+
+std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) const {
+  if (step < 0 || batch < 1) throw ValueError("series", "the step must not be negative, the batch at least 1");
+  const Span span = span_of(Part::train, static_cast<index_t>(values_.size()));
+  Random random(options_.seed, substream(stream_id("series_windows"), static_cast<std::uint64_t>(step)));
+  std::vector<index_t> out;
+  for (index_t b = 0; b < batch; ++b) out.push_back(random.below(span.end - options_.context - options_.horizon + 1));
+  return out;
+}
+
+std::vector<index_t> SeriesData::windows(Part part, index_t step) const {
+  if (step < 1) throw ValueError("series", "windows must be at least 1 value apart");
+  const Span span = span_of(part, static_cast<index_t>(values_.size()));
+  std::vector<index_t> out;
+  for (index_t begin = span.begin; begin + options_.context + options_.horizon <= span.end; begin += step)
+    out.push_back(begin);
+  return out;
+}
+
+double SeriesData::seasonal_naive(index_t window, index_t t) const {
+  return value(window + options_.context - options_.season + t % options_.season);
+}
+
+SeriesData load_series(const std::string& path, const std::string& column, const SeriesOptions& options) {
+  return {load_csv(find_data(path)).numbers(column), options};
+}
+
+}  // namespace xtape

@@ -1,0 +1,122 @@
+// Trains a multi-layer perceptron to read handwritten digits, beside two baselines that need no training.
+#include <xtape/xtape.hpp>
+
+#include <iomanip>
+#include <iostream>
+#include <numeric>
+
+using namespace xtape;
+
+/// The labels of the references nearest to each row: images [B, P], references [N, P].
+std::vector<index_t> nearest(const Array& images, const Array& references, const std::vector<index_t>& labels) {
+  const Tensor r(references), half_squares = sum(r * r, {1}) * real(0.5);  // |x - r|^2 = |x|^2 - 2 (x r - |r|^2 / 2)
+  std::vector<index_t> out;
+  for (index_t place : argmax(matmul(Tensor(images), r, {.transpose_b = true}) - half_squares, 1))
+    out.push_back(labels[static_cast<std::size_t>(place)]);
+  return out;
+}
+
+/// The mean image of each class [10, P].
+Array class_means(const ImageBatch& all) {
+  const std::size_t pixels = all.images.shape()[1];
+  std::vector<double> sums(ImageData::kClasses * pixels), counts(ImageData::kClasses);
+  for (std::size_t n = 0; n < all.labels.size(); ++n) {
+    const auto label = static_cast<std::size_t>(all.labels.data()[n]);
+    ++counts[label];
+    for (std::size_t i = 0; i < pixels; ++i)
+      sums[label * pixels + i] += static_cast<double>(all.images.data()[n * pixels + i]);
+  }
+  Array means(Shape{ImageData::kClasses, pixels});
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    means.data()[i] = static_cast<real>(sums[i] / std::max(counts[i / pixels], 1.0));
+  return means;
+}
+
+/// The share of a set's images that `classify`, which maps images [B, P] to labels, gets right.
+template <class Classify>
+double accuracy(const ImageSet& set, const Classify& classify) {
+  std::size_t right = 0;
+  for (std::size_t first = 0; first < set.size(); first += 100) {
+    std::vector<index_t> items(std::min<std::size_t>(100, set.size() - first));
+    std::iota(items.begin(), items.end(), static_cast<index_t>(first));
+    const ImageBatch batch = image_batch(set, items);
+    const std::vector<index_t> guesses = classify(batch.images);
+    for (std::size_t i = 0; i < items.size(); ++i) right += guesses[i] == batch.labels.data()[i];
+  }
+  return static_cast<double>(right) / static_cast<double>(set.size());
+}
+
+void print_result(const ImageData& data, double by_model) {
+  std::vector<index_t> items(data.train().size()), classes(ImageData::kClasses);
+  std::iota(items.begin(), items.end(), 0);
+  std::iota(classes.begin(), classes.end(), 0);
+  const ImageBatch all = image_batch(data.train(), items);
+  const Array means = class_means(all);
+  const auto by_mean = [&](const Array& images) { return nearest(images, means, classes); };
+  const auto by_neighbour = [&](const Array& images) { return nearest(images, all.images, data.train().labels); };
+  std::cout << std::fixed << std::setprecision(2) << "accuracy on " << data.test().size()
+            << " held-out images: " << 100 * by_model
+            << " % (nearest class mean: " << 100 * accuracy(data.test(), by_mean)
+            << " %, nearest neighbour: " << 100 * accuracy(data.test(), by_neighbour) << " %)" << std::endl;
+}
+
+void train(int argc, char** argv) {
+  Args args("digits", "Trains a multi-layer perceptron to read handwritten digits.", {.steps = 500, .quick_steps = 30});
+  args.group("Data");
+  const auto file =
+      args.text("data", "digits.csv.gz", "8x8 digits in CSV; scripts/get_data.sh digits gets the default");
+  const auto mnist = args.text("mnist", "", "directory with the four files of MNIST, to be used instead");
+  const auto batch_size = args.integer("batch", 64, {2, 4096}, "images in a step");
+  args.group("Model");
+  const auto norm = args.choice("norm", {"none", "batch", "layer"}, "batch", "normalization in each hidden layer");
+  const auto hidden = args.integer("hidden", 128, {1, 4096}, "width of a hidden layer");
+  const auto layers = args.integer("layers", 2, {1, 64}, "hidden layers");
+  const auto dropout = args.number("dropout", 0.2, {0, 1}, "probability of dropping an activation");
+  args.group("Optimization");
+  const auto lr = args.number("lr", 2e-3, {0, 1}, "learning rate after 50 steps of warm-up; then it falls to 0");
+  const auto weight_decay = args.number("weight-decay", 0.05, {0, 1}, "decoupled weight decay of matrices");
+  args.group("Log");
+  const auto log_interval = args.integer("log-interval", 100, {1, 1'000'000}, "steps from one line to the next");
+  args.group("Checkpoints");
+  const auto save_interval =
+      args.integer("save-interval", 500, {1, 1'000'000}, "steps from one checkpoint to the next");
+  args.resumable({"data", "mnist"});
+  args.parse(argc, argv);
+
+  const ImageData data = (*mnist).empty() ? load_digits(file, args.seed()) : load_mnist(mnist, args.seed());
+  data.train_items(0, batch_size);  // a batch that is too large is refused before there is a run
+  ParamStore store(args.seed());
+  const MLP model(store.root(), {.in = data.pixels(),
+                                 .out = ImageData::kClasses,
+                                 .hidden = hidden,
+                                 .layers = layers,
+                                 .norm = mlp_norm(*norm),
+                                 .dropout = dropout});
+  const auto by_model = [&](const Array& images) {
+    const IndexArray best = argmax(model(Tensor(images)), 1);
+    return std::vector<index_t>(best.begin(), best.end());
+  };
+  AdamW opt(decay_groups(store, weight_decay));
+  RunLog log(args, store, {.interval = log_interval});
+  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval});
+
+  for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
+    const ImageBatch batch = image_batch(data.train(), data.train_items(step, batch_size));
+    Tape tape;
+    const Tensor loss = cross_entropy(model(Tensor(batch.images)), batch.labels);
+    tape.backward(loss);
+    const double norm_before = clip_grad_norm(store, 1);
+    const double rate = cosine(step, {.warmup = 50, .total = args.steps(), .peak = lr});
+    if (log.accepts(step, loss.item(), norm_before)) opt.step(rate);
+    log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm_before, .tokens = batch_size}, opt);
+    store.zero_grad();
+    checkpoints.step(step);
+  }
+  log.finish();
+
+  store.eval();
+  std::cout << "accuracy on validation images: " << 100 * accuracy(data.validation(), by_model) << " %\n";
+  print_result(data, accuracy(data.test(), by_model));
+}
+
+int main(int argc, char** argv) { return run_program(train, argc, argv); }

@@ -1,0 +1,20 @@
+// IDX files, packed or not, as images and as arrays.
+#include "fuzz.hpp"
+
+#include <xtape/data/gzip.hpp>
+#include <xtape/data/idx.hpp>
+
+#include <vector>
+
+namespace xtape::fuzz {
+
+// A packed file may grow to 100 times its size, or to 1 MiB; bytes become doubles.
+std::size_t largest_allocation(std::size_t input) { return 8 * ((1 << 20) + 100 * input); }
+
+void try_input(std::string_view input) {
+  const IdxFile file(std::string(is_gzip(input) ? unpack_gzip(input, "input") : input), "input");
+  std::vector<double> values(file.tensor().size());
+  read_values(file.tensor(), values.data());
+}
+
+}  // namespace xtape::fuzz

@@ -1,0 +1,44 @@
+// Comparing an op with its reference: the right answer where there is one, a typed error everywhere else.
+#pragma once
+
+#include "reference.hpp"
+
+#include <xtape/core/ops.hpp>
+#include <xtape/core/tape.hpp>
+
+#include <string>
+
+namespace xtape::fuzz {
+
+Shape shape_of(const Extents& shape);
+Array array_of(const Plain& x);
+IndexArray indices_of(const Plain& x);
+Mask mask_of(const Plain& x);
+
+using TensorOp = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// Runs an op without a tape and on one, and compares its value with `want`; without one the op must throw a typed
+/// error. On the tape the gradients are computed too, and must have their operands' shapes. Faults say `name`.
+void check(const std::string& name, const std::vector<Plain>& operands, const TensorOp& op,
+           const std::optional<Plain>& want);
+
+/// The same for what is no tensor: positions or masks, as numbers.
+void check_plain(const std::string& name, const std::function<Plain()>& op, const std::optional<Plain>& want);
+
+template <class ArrayLike>
+Plain plain_of(const ArrayLike& array) {
+  Plain out{Extents(array.shape().begin(), array.shape().end()), {}};
+  for (std::size_t i = 0; i < array.size(); ++i) out.values.push_back(static_cast<double>(array.data()[i]));
+  return out;
+}
+
+// The families of ops; each tries one of its own by the choices.
+void try_elementwise(Choices& choices);
+void try_reduction(Choices& choices);
+void try_shape(Choices& choices);
+void try_product(Choices& choices);
+void try_selection(Choices& choices);
+void try_normalized(Choices& choices);
+void try_sequence(Choices& choices);
+
+}  // namespace xtape::fuzz

@@ -1,0 +1,61 @@
+// What stands in a run directory: lines of metrics and events, rows of norms, run.json, the state of a log.
+#include "fuzz.hpp"
+
+#include <xtape/inspect/base/log_state.hpp>
+#include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/base/step_json.hpp>
+#include <xtape/inspect/reading/norms_csv.hpp>
+#include <xtape/inspect/reading/page.hpp>
+
+namespace xtape::fuzz {
+
+// A number in a line becomes a record of numbers.
+std::size_t largest_allocation(std::size_t input) { return (256 << 10) + 256 * input; }
+
+namespace {
+
+/// A run as `xtape inspect` would show it.
+void show(RunData run) {
+  const std::vector<Verdict> verdicts = judge(run);
+  if (run_page(run, verdicts).empty() || run_page_json(run, verdicts).empty()) fault("a page is empty");
+}
+
+void try_lines(std::string_view text) {
+  RunData run;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    step_of_json_line(line);
+    if (const auto step = read_metrics_line(line)) {
+      const auto again = read_metrics_line(metrics_line(*step));
+      if (!again || again->step != step->step) fault("a line that was written is not read");
+      if (run.steps.empty() || run.steps.back().step < step->step) run.steps.push_back(*step);
+    }
+    if (const auto event = read_event_line(line)) run.events.push_back(*event);
+  }
+  show(std::move(run));
+}
+
+}  // namespace
+
+void try_input(std::string_view input) {
+  if (input.empty()) return;
+  const std::string text(input.substr(1));
+  switch (input.front() & 3) {
+    case 0:
+      return try_lines(text);
+    case 1: {
+      RunData run;
+      run.only_norms = true;
+      run.steps = steps_of_norms(text);
+      return show(std::move(run));
+    }
+    case 2:
+      resumed_run_json(text, {}, 7);
+      return;
+    default:
+      log_state(text);
+  }
+}
+
+}  // namespace xtape::fuzz

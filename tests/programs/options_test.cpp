@@ -1,0 +1,131 @@
+// Bad values for every option of every example. The options are read from each program's --help, so that a new program
+// or option is tried without a line here.
+#include "child_process.hpp"
+#include "support.hpp"
+
+#include <filesystem>
+#include <sstream>
+
+using namespace xtape;
+using namespace xtape::test;
+
+#if defined(XTAPE_EXAMPLE_PROGRAMS) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the programs have their own
+
+namespace {
+
+struct HelpOption {
+  std::string name;         ///< "steps"
+  std::string placeholder;  ///< "N", "X", "NAME", "TEXT", or empty for a flag
+  std::string notes;        ///< what stands in the last brackets: "1 to 4096; default 64"
+};
+
+/// The lines of --help, each option's text joined again.
+std::vector<HelpOption> options_of(const std::string& help) {
+  std::vector<std::string> entries;
+  for (const std::string& line : lines_of(help)) {
+    if (line.starts_with("  --")) entries.push_back(line);
+    else if (line.starts_with("   ") && !entries.empty())
+      entries.back() += " " + line.substr(line.find_first_not_of(' '));
+  }
+  std::vector<HelpOption> out;
+  for (const std::string& entry : entries) {
+    std::istringstream words(entry);
+    HelpOption option;
+    words >> option.name >> option.placeholder;
+    option.name = option.name.substr(2);
+    const std::size_t after = entry.find(option.name) + option.name.size();
+    if (entry.compare(after, 2, "  ") == 0) option.placeholder.clear();  // that was the first word of the text
+    const std::size_t open = entry.rfind('(');
+    if (entry.ends_with(")")) option.notes = entry.substr(open + 1, entry.size() - open - 2);
+    if (option.name != "help") out.push_back(option);
+  }
+  return out;
+}
+
+/// Values that an option must refuse.
+std::vector<std::string> bad_values(const HelpOption& option) {
+  if (option.placeholder == "NAME") return {"", "nonsense", option.notes.substr(0, option.notes.find(';'))};
+  if (option.placeholder != "N" && option.placeholder != "X") return {};
+  std::vector<std::string> out = {"", "1x", "nan", "1e999"};
+  if (option.placeholder == "N") out.insert(out.end(), {"1.5", "99999999999999999999"});
+  std::istringstream notes(option.notes);
+  std::string word;
+  double low = 0, high = 0;
+  const bool at_least = option.notes.starts_with("at least ");
+  if (at_least) notes >> word >> word >> low;
+  else notes >> low >> word >> high;
+  REQUIRE_MESSAGE(!notes.fail(), "no range stands in '", option.notes, "'");
+  const auto text = [&](double value) {
+    return option.placeholder == "N" ? std::to_string(static_cast<index_t>(value)) : std::to_string(value);
+  };
+  out.push_back(text(low - 1));
+  if (!at_least) out.push_back(text(high + 1));
+  return out;
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> out;
+  std::istringstream paths(XTAPE_EXAMPLE_PROGRAMS);
+  for (std::string path; std::getline(paths, path, ':');) out.push_back(path);
+  return out;
+}
+
+/// One readable line about `part`, exit code 2, and nothing else.
+void check_refused(const std::string& program, const std::vector<std::string>& arguments, const std::string& part) {
+  const TemporaryDirectory work;
+  const Finished result = run(program, arguments, work.path());
+  INFO(program, " ", arguments.front(), " ", arguments.back(), " gave ", result.code, ": ", result.err);
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK(lines_of(result.err).size() == 1);
+  CHECK(result.err.starts_with("error: ["));
+  CHECK(result.err.find(part) != std::string::npos);
+  CHECK(std::filesystem::is_empty(work.path()));
+}
+
+}  // namespace
+
+TEST_CASE("every option of every example refuses bad values with one line, exit code 2, and nothing written") {
+  REQUIRE(programs().size() >= 7);
+  for (const std::string& program : programs()) {
+    const Finished help = run(program, {"--help"});
+    CHECK(help.code == 0);
+    const std::vector<HelpOption> options = options_of(help.out);
+    REQUIRE_MESSAGE(options.size() >= 7, program, " shows no options");
+    for (const HelpOption& option : options) {
+      const std::string name = "--" + option.name;
+      for (const std::string& value : bad_values(option)) check_refused(program, {name + "=" + value}, name);
+      if (!option.placeholder.empty()) check_refused(program, {name}, "needs a value");
+      else check_refused(program, {name + "=nonsense"}, option.name);
+    }
+  }
+}
+
+TEST_CASE("every misspelled option of every example is refused, and the right one suggested") {
+  for (const std::string& program : programs()) {
+    const std::vector<HelpOption> options = options_of(run(program, {"--help"}).out);
+    for (const HelpOption& option : options) {
+      std::string misspelled = option.name;
+      misspelled.insert(misspelled.size() / 2, "z");
+      const bool near = option.name.size() >= 4;  // of a short name half is wrong
+      check_refused(program, {"--" + misspelled},
+                    near ? "did you mean --" + option.name + "?" : "there is no option --" + misspelled);
+    }
+    check_refused(program, {"nonsense"}, "unexpected argument 'nonsense'");
+    check_refused(program, {"--seed", "1", "--quick", "--zzzzzzzzzz"}, "--zzzzzzzzzz");
+  }
+}
+
+TEST_CASE("options that exclude each other, and runs and files that are not there") {
+  for (const std::string& program : programs()) {
+    const std::vector<HelpOption> options = options_of(run(program, {"--help"}).out);
+    const auto has = [&](const std::string& name) {
+      return std::any_of(options.begin(), options.end(), [&](const HelpOption& o) { return o.name == name; });
+    };
+    if (!has("resume")) continue;
+    check_refused(program, {"--out=new", "--resume=old"}, "");
+    check_refused(program, {"--resume=/nowhere/at/all"}, "/nowhere/at/all");
+  }
+}
+
+#endif

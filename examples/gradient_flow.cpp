@@ -142,6 +142,7 @@ void compare(int argc, char** argv) {
   Comparison comparison(args);
   args.parse(argc, argv);
 
+  find_data(text);  // or fail before anything is made
   comparison.run(settings(text, length), train_sequence_network);
   for (const std::string& task : kLagTasks) show_accuracies(comparison, task, length);
   show_text(comparison);

@@ -3,6 +3,7 @@
 #include "comparison/comparison.hpp"
 #include "comparison/regularized_run.hpp"
 
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/base/run_records.hpp>
 #include <xtape/train/base/program.hpp>
 
@@ -117,6 +118,7 @@ void compare(int argc, char** argv) {
   Comparison comparison(args);
   args.parse(argc, argv);
 
+  for (const std::string& file : {*text, *digits}) find_data(file);  // or fail before anything is made
   const std::vector<std::string> tasks = {"transformer", "lstm", "digits"};
   std::vector<Setting> settings;
   for (const std::string& task : tasks)

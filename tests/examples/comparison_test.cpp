@@ -98,4 +98,14 @@ TEST_CASE("the comparisons: a run that fails is named, and the command fails at 
   CHECK(has(result.out, "adding: loss"));
 }
 
+TEST_CASE("the comparisons: without their data they make nothing") {
+  const TemporaryDirectory work;
+  for (const char* program : {XTAPE_GRADIENT_FLOW, XTAPE_REGULARIZATION}) {
+    const Finished result = run(program, {"--quick", "--text", "missing", "--out", "here"}, work.path());
+    CHECK(result.code == 2);
+    CHECK(has(result.err, "missing"));
+    CHECK(!fs::exists(work.path() + "/here"));
+  }
+}
+
 #endif

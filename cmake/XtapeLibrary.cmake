@@ -26,7 +26,8 @@ set(XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.c
     optim/schedule.cpp)
 file(GLOB XTAPE_BASE_ROOM_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
      ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp
-     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp ${PROJECT_SOURCE_DIR}/inspect/report/*.cpp)
+     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp ${PROJECT_SOURCE_DIR}/inspect/report/*.cpp
+     ${PROJECT_SOURCE_DIR}/inspect/sweep/*.cpp)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_BASE_ROOM_SOURCES})
 
 # The page of the report: its own files and Chart.js as strings in one C++ file.

@@ -1,0 +1,39 @@
+// Recurrent layers with layer normalisation inside the recurrence (Ba, Kiros, Hinton 2016, section 3.1 and supplement).
+#pragma once
+
+#include <xtape/xtape.hpp>
+
+#include <optional>
+
+namespace xtape::examples {
+
+struct LayerNormRecurrentOptions {
+  CellKind cell = CellKind::rnn;
+  RecurrentInit init = {};                 ///< of each gate's block; the norms' biases take the place of biases
+  std::optional<double> forget_bias = {};  ///< lstm only
+};
+
+/// x [B, T, I] -> every h_t [B, T, H], one step after the other:
+/// rnn h = tanh(norm(W x + U h)); gru and lstm as theirs, with norm_input(W x) for W x and norm_hidden(U h) for U h,
+/// and in the lstm h = o tanh(norm_cell(c)).
+class LayerNormRecurrent {
+ public:
+  LayerNormRecurrent(const Scope& scope, index_t input, index_t hidden, const LayerNormRecurrentOptions& options);
+
+  Tensor operator()(const Tensor& x) const;
+
+ private:
+  struct State {
+    Tensor h, c;
+  };
+  /// One step from the input's part [B, G H].
+  State next(const Tensor& a, const State& state) const;
+
+  CellKind cell_;
+  index_t hidden_;
+  RecurrentParameters weights_;
+  LayerNorm norm_input_, norm_hidden_;
+  std::optional<LayerNorm> norm_cell_;
+};
+
+}  // namespace xtape::examples

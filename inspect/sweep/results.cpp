@@ -1,0 +1,45 @@
+#include <xtape/core/error.hpp>
+#include <xtape/inspect/base/json_text.hpp>
+#include <xtape/inspect/reading/series.hpp>
+#include <xtape/inspect/sweep/sweep.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace xtape {
+
+using Json = nlohmann::ordered_json;
+
+std::string results_json(const FinishedRun& run) {
+  Json json = {{"format_version", 1}, {"arguments", run.arguments}, {"results", Json::object()}};
+  for (const auto& [name, values] : run.results) {
+    Json& list = json["results"][name] = Json::array();
+    for (double value : values) list.push_back(json_number<Json>(value));
+  }
+  return json_text(json, 1) + "\n";
+}
+
+FinishedRun results_of_json(const std::string& text, const std::string& path) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format_version") != 1) throw FileError("sweep", path + " is of another version");
+    FinishedRun out{json.at("arguments").get<std::vector<std::string>>(), {}};
+    for (const auto& [name, list] : json.at("results").items())
+      for (std::vector<double>& values = out.results[name]; const Json& value : list)
+        values.push_back(number_of(value));
+    return out;
+  } catch (const Json::exception& error) {
+    throw FileError("sweep", path + " is damaged: " + error.what());
+  }
+}
+
+Spread spread_of(const std::vector<double>& values) {
+  std::vector<double> finite;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
+  if (finite.empty()) return {.missing = values.size()};
+  const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
+  return {*finite_median(finite), *low, *high, finite.size(), values.size() - finite.size()};
+}
+
+}  // namespace xtape

@@ -196,11 +196,15 @@ stand_in date <<<'echo TIME'
 mkdir -p "$work/tree/build/release/examples"
 stand_in example <<<'echo "example $*"'
 mv "$work/bin/example" "$work/tree/build/release/examples/char_transformer"
+mkdir -p "$work/tree/build/release/inspect/command"
+stand_in xtape <<<'echo "$2/report.html"'
+mv "$work/bin/xtape" "$work/tree/build/release/inspect/command/xtape"
 run "$work/tree/scripts/demo.sh" --steps 5
 check "demo.sh: exit 0" [ $status = 0 ]
-check "demo.sh: builds the example only" says "cmake --build --preset release -j 2 --target char_transformer"
+check "demo.sh: builds what it runs only" says "cmake --build --preset release -j 2 --target char_transformer xtape"
 check "demo.sh: gets the text" [ -f "$work/tree/datasets/kjv.txt" ]
 check "demo.sh: trains" says "example --text datasets/kjv.txt --out runs/demo-TIME --steps 5"
+check "demo.sh: names its report" says "The report is runs/demo-TIME/report.html"
 
 if ((failures)); then
   echo "$failures checks failed"

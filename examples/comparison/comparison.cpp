@@ -4,6 +4,7 @@
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/base/run_files.hpp>
 #include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/report/compare_page.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -92,8 +93,15 @@ void Comparison::finish() const {
   std::size_t failed = 0, all = 0;
   for (const auto& [setting, outcomes] : outcomes_)
     for (const SweepOutcome& outcome : outcomes) ++all, failed += !outcome.trouble.empty();
-  std::cout << "\nThe tables are in " << directory_ << "/tables.txt. The curves beside each other: xtape compare "
-            << directory_ << "/*-seed* --out " << directory_ << "/compare.html" << std::endl;
+  std::vector<std::string> runs;
+  for (const auto& [setting, outcomes] : outcomes_)
+    for (const std::string& run : directories({setting})) runs.push_back(run);
+  std::cout << "\nThe tables are in " << directory_ << "/tables.txt";
+  if (!runs.empty()) {
+    write_file(directory_ + "/compare.html", compare_page(compare_runs(runs)));
+    std::cout << ", the curves beside each other in " << directory_ << "/compare.html";
+  }
+  std::cout << std::endl;
   if (failed > 0)
     throw Error(args_.program(), std::to_string(failed) + " of " + std::to_string(all) +
                                      " runs failed; the same command with --out " + directory_ + " tries them again");

@@ -35,7 +35,7 @@ class Comparison {
 
   /// Prints a text and adds it to tables.txt in the directory.
   void show(const std::string& text);
-  /// Throws Error if runs have failed, naming how many.
+  /// Writes compare.html of the runs that did not fail. Throws Error if some have, naming how many.
   void finish() const;
 
  private:

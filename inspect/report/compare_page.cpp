@@ -20,7 +20,7 @@ std::string shown(double value, bool share) { return share ? percent_text(value)
 
 std::string cell(const std::optional<Spread>& s, bool share) {
   if (!s) return "<td>–</td>";
-  std::string out = "<td>" + shown(s->middle, share);
+  std::string out = "<td>" + shown(s->median, share);
   if (shown(s->low, share) != shown(s->high, share))
     out += "<br><span class=\"spread\">" + shown(s->low, share) + " to " + shown(s->high, share) + "</span>";
   return out + "</td>";
@@ -103,8 +103,8 @@ Headline compare_headline(const Comparison& c) {
   const bool validated = spread_of(*order.front(), last_validation).has_value();
   const auto loss = [&](const RunGroup& g) { return *spread_of(g, validated ? last_validation : late_loss); };
   const Spread best = loss(*order[0]), next = loss(*order[1]), worst = loss(*order.back());
-  std::string lede = std::string(validated ? "Validation" : "Training") + " loss " + plain(best.middle) + " against " +
-                     plain(worst.middle) + " of " + order.back()->label + ". ";
+  std::string lede = std::string(validated ? "Validation" : "Training") + " loss " + plain(best.median) + " against " +
+                     plain(worst.median) + " of " + order.back()->label + ". ";
   if (best.high >= next.low && c.groups.size() < c.runs.size())
     lede += "The seeds of " + order[1]->label + " reach as low, so the first place is not sure. ";
   std::vector<std::string> broken;

@@ -109,15 +109,8 @@ std::optional<Spread> spread_of(const RunGroup& group,
   std::vector<double> values;
   for (const ComparedRun* run : group.runs)
     if (const std::optional<double> value = number(run->run)) values.push_back(*value);
-  const std::optional<double> middle = finite_median(values);
-  if (!middle) return std::nullopt;
-  const auto finite = [](double a, double b) { return !std::isfinite(a) ? b : !std::isfinite(b) ? a : std::min(a, b); };
-  Spread out{*middle, *middle, *middle};
-  for (double x : values) {
-    out.low = finite(out.low, x);
-    out.high = std::isfinite(x) ? std::max(out.high, x) : out.high;
-  }
-  return out;
+  const Spread spread = spread_of(values);
+  return spread.count > 0 ? std::optional(spread) : std::nullopt;
 }
 
 std::optional<double> late_loss(const RunData& run) {
@@ -196,7 +189,7 @@ std::vector<const RunGroup*> by_loss(const Comparison& comparison) {
   for (const RunGroup& group : comparison.groups)
     if (spread_of(group, loss)) out.push_back(&group);
   std::stable_sort(out.begin(), out.end(), [&](const RunGroup* a, const RunGroup* b) {
-    return spread_of(*a, loss)->middle < spread_of(*b, loss)->middle;
+    return spread_of(*a, loss)->median < spread_of(*b, loss)->median;
   });
   return out;
 }
@@ -211,7 +204,7 @@ std::string compare_table(const Comparison& comparison) {
     for (const CompareColumn& column : columns) {
       const std::optional<Spread> s = spread_of(group, column.number);
       const auto text = [&](double x) { return number_text(column.share ? 100 * x : x, "%.4g"); };
-      std::string cell = s ? text(s->middle) + (column.share ? " %" : "") : "-";
+      std::string cell = s ? text(s->median) + (column.share ? " %" : "") : "-";
       if (s && text(s->low) != text(s->high)) cell += " (" + text(s->low) + " to " + text(s->high) + ")";
       row.push_back(cell);
     }

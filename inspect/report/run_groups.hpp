@@ -1,6 +1,7 @@
 // Runs that are compared: put together where only the seed differs, and told apart by the settings that differ.
 #pragma once
 
+#include <xtape/inspect/reading/spread.hpp>
 #include <xtape/inspect/reading/verdicts.hpp>
 
 #include <functional>
@@ -33,11 +34,7 @@ struct Comparison {
 /// for a path that is no run, ValueError for none.
 Comparison compare_runs(const std::vector<std::string>& directories);
 
-/// Median over the seeds of a group, and the least and the greatest.
-struct Spread {
-  double low, middle, high;
-};
-/// Nothing if no run has the number.
+/// Over the seeds of a group. Nothing if no run has the number.
 std::optional<Spread> spread_of(const RunGroup& group,
                                 const std::function<std::optional<double>(const RunData&)>& number);
 

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/base/json_text.hpp>
-#include <xtape/inspect/reading/series.hpp>
 #include <xtape/inspect/sweep/sweep.hpp>
 
 #include <algorithm>
@@ -32,14 +31,6 @@ FinishedRun results_of_json(const std::string& text, const std::string& path) {
   } catch (const Json::exception& error) {
     throw FileError("sweep", path + " is damaged: " + error.what());
   }
-}
-
-Spread spread_of(const std::vector<double>& values) {
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
-  if (finite.empty()) return {.missing = values.size()};
-  const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
-  return {*finite_median(finite), *low, *high, finite.size(), values.size() - finite.size()};
 }
 
 }  // namespace xtape

@@ -4,6 +4,8 @@
 // results.json. Those are kept when the sweep is started again; a run without them is made anew.
 #pragma once
 
+#include <xtape/inspect/reading/spread.hpp>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -50,12 +52,5 @@ struct FinishedRun {
 };
 std::string results_json(const FinishedRun& run);
 FinishedRun results_of_json(const std::string& text, const std::string& path);
-
-/// Median, least and largest of numbers that are finite; `missing` counts the others.
-struct Spread {
-  double median = 0, low = 0, high = 0;
-  std::size_t count = 0, missing = 0;
-};
-Spread spread_of(const std::vector<double>& values);
 
 }  // namespace xtape

@@ -127,7 +127,7 @@ TEST_CASE("runs that differ in the seed alone are one group; what says nothing a
   std::sort(losses.begin(), losses.end());
   REQUIRE(spread);
   CHECK(spread->low == losses[0]);
-  CHECK(spread->middle == losses[1]);
+  CHECK(spread->median == losses[1]);
   CHECK(spread->high == losses[2]);
   CHECK(verdict_of(c.groups[0]).text == "Healthy");
   CHECK(compare_runs({directories[0], directories[0]}).groups.size() == 2);  // the same seed twice

@@ -76,8 +76,7 @@ void over_lengths(Report& report) {
       times[name].y.push_back(ms);
       table << std::setw(13) << name << std::setw(8) << n << std::setprecision(2) << std::setw(10)
             << bytes[name].y.back() << std::setprecision(3) << std::setw(10) << ms << std::setprecision(0)
-            << std::setw(10) << 1e3 * kBatch / ms << '
-';
+            << std::setw(10) << 1e3 * kBatch / ms << '\n';
     }
   }
   std::cout << table.str();

@@ -142,6 +142,8 @@ void memory(Report& report) {
     claim.shown(name + ": exponent of peak memory, last doubling of n", power, exponent_of_last(peak, 2), Rule::near,
                 0.3);
   }
+  claim.remark(
+      "The peak counts resident pages of up to 2 MB and what the pool reuses: below some MB its exponent says little.");
   claim.plot(std::move(keeps));
   claim.plot(std::move(peaks));
 }
@@ -166,6 +168,8 @@ std::map<std::string, Curve> time_over_n(Report& report) {
     times.curves.push_back(out[name]);
     counts.curves.push_back(counted);
   }
+  claim.remark(
+      "Where n is not far above 2 d, the projections, linear in n, pull the exponents of the n^2 kinds below 2.");
   claim.plot(std::move(times));
   claim.plot(std::move(counts));
   return out;

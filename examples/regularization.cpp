@@ -41,7 +41,7 @@ std::string best_strength(const Comparison& comparison, const std::string& task,
   std::string best;
   double least = std::numeric_limits<double>::infinity();
   for (const std::string& strength : kStrengths.at(scheme)) {
-    const Spread loss = comparison.of(setting_name(task, scheme, strength), "validation_loss");
+    const SeedSpread loss = comparison.of(setting_name(task, scheme, strength), "validation_loss");
     if (!best.empty() && !(loss.count > 0 && loss.median < least)) continue;
     if (loss.count > 0) least = loss.median;
     best = strength;
@@ -76,7 +76,7 @@ void show_layers(Comparison& comparison, const std::string& task) {
     norms.front().push_back(scheme + (strength == "0" ? "" : " " + strength));
     if (strength != "0") parts.front().push_back(scheme + " " + strength);
     for (std::size_t i = 0; i < matrices.size(); ++i) {
-      const Spread norm = comparison.of(name, "weight_norm/" + matrices[i]);
+      const SeedSpread norm = comparison.of(name, "weight_norm/" + matrices[i]);
       const double whole = comparison.of(none, "weight_norm/" + matrices[i]).median;
       norms[i + 1].push_back(strength == "0" ? number_text(norm.median, "%.2f")
                                              : number_text(100 * norm.median / whole, "%.0f %%"));
@@ -109,6 +109,14 @@ void show_effective_decay(Comparison& comparison, const std::string& task) {
       table_text(task + ": fraction of a weight that decay takes away a step, per unit of learning rate", rows));
 }
 
+/// The best of each scheme beside each other.
+void write_page(const Comparison& comparison, const std::string& task) {
+  std::vector<std::string> names;
+  for (const std::string& scheme : scheme_names())
+    names.push_back(setting_name(task, scheme, best_strength(comparison, task, scheme)));
+  comparison.page("compare-" + task, names);
+}
+
 void compare(int argc, char** argv) {
   Args args("regularization", "Compares weight decay in its forms, on models too large for their few data.",
             {.steps = 800, .quick_steps = 20});
@@ -128,6 +136,7 @@ void compare(int argc, char** argv) {
     show_losses(comparison, task);
     show_layers(comparison, task);
     show_effective_decay(comparison, task);
+    write_page(comparison, task);
   }
   comparison.finish();
 }

@@ -4,6 +4,7 @@
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/base/run_files.hpp>
 #include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/report/compare_page.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -57,7 +58,7 @@ const std::vector<SweepOutcome>& Comparison::outcomes_of(const std::string& sett
   return found->second;
 }
 
-Spread Comparison::of(const std::string& setting, const std::string& result, std::size_t at) const {
+SeedSpread Comparison::of(const std::string& setting, const std::string& result, std::size_t at) const {
   std::vector<double> values;
   for (const SweepOutcome& outcome : outcomes_of(setting)) {
     const auto found = outcome.results.find(result);
@@ -74,12 +75,15 @@ std::vector<std::string> Comparison::results_of(const std::string& setting, cons
   return out;
 }
 
-std::vector<std::string> Comparison::directories(const std::vector<std::string>& settings) const {
-  std::vector<std::string> out;
+void Comparison::page(const std::string& name, const std::vector<std::string>& settings) const {
+  std::vector<std::string> runs;
   for (const std::string& setting : settings)
     for (const SweepOutcome& outcome : outcomes_of(setting))
-      if (outcome.trouble.empty()) out.push_back(outcome.directory);
-  return out;
+      if (outcome.trouble.empty()) runs.push_back(outcome.directory);
+  if (runs.empty()) return;
+  const std::string path = directory_ + "/" + name + ".html";
+  write_file(path, compare_page(compare_runs(runs)));
+  std::cout << "\nThe curves beside each other are in " << path << std::endl;
 }
 
 void Comparison::show(const std::string& text) {
@@ -92,14 +96,13 @@ void Comparison::finish() const {
   std::size_t failed = 0, all = 0;
   for (const auto& [setting, outcomes] : outcomes_)
     for (const SweepOutcome& outcome : outcomes) ++all, failed += !outcome.trouble.empty();
-  std::cout << "\nThe tables are in " << directory_ << "/tables.txt. The curves beside each other: xtape compare "
-            << directory_ << "/*-seed* --out " << directory_ << "/compare.html" << std::endl;
+  std::cout << "\nThe tables are in " << directory_ << "/tables.txt" << std::endl;
   if (failed > 0)
     throw Error(args_.program(), std::to_string(failed) + " of " + std::to_string(all) +
                                      " runs failed; the same command with --out " + directory_ + " tries them again");
 }
 
-std::string spread_text(const Spread& spread, const char* format) {
+std::string spread_text(const SeedSpread& spread, const char* format) {
   if (spread.count == 0) return "-";
   std::string out = number_text(spread.median, format);
   if (spread.count > 1) out += " [" + number_text(spread.low, format) + ", " + number_text(spread.high, format) + "]";

@@ -27,15 +27,16 @@ class Comparison {
   void run(const std::vector<Setting>& settings, const std::function<Results(const std::vector<std::string>&)>& train);
 
   /// Number `at` of the result over a setting's seeds; a run that failed or lacks it counts as missing.
-  Spread of(const std::string& setting, const std::string& result, std::size_t at = 0) const;
+  SeedSpread of(const std::string& setting, const std::string& result, std::size_t at = 0) const;
   /// The results that a setting's first run has, of which the names begin so, without this beginning.
   std::vector<std::string> results_of(const std::string& setting, const std::string& beginning) const;
-  /// Directories of the runs of some settings that did not fail.
-  std::vector<std::string> directories(const std::vector<std::string>& settings) const;
 
   /// Prints a text and adds it to tables.txt in the directory.
   void show(const std::string& text);
-  /// Throws Error if runs have failed, naming how many.
+  /// Writes NAME.html in the directory: the page of `xtape compare` of the runs of some settings. Nothing if all
+  /// failed.
+  void page(const std::string& name, const std::vector<std::string>& settings) const;
+  /// Names the tables' file. Throws Error if runs have failed, naming how many.
   void finish() const;
 
  private:
@@ -48,7 +49,7 @@ class Comparison {
 };
 
 /// "0.95 [0.91, 0.97]": median, least and largest; "-" without any; "(2 of 3)" after it if some are missing.
-std::string spread_text(const Spread& spread, const char* format = "%.3f");
+std::string spread_text(const SeedSpread& spread, const char* format = "%.3f");
 
 /// Rows in columns as wide as they need, the first to the left and the others to the right.
 std::string table_text(const std::string& title, const std::vector<std::vector<std::string>>& rows);

@@ -34,7 +34,7 @@ FinishedRun results_of_json(const std::string& text, const std::string& path) {
   }
 }
 
-Spread spread_of(const std::vector<double>& values) {
+SeedSpread spread_of(const std::vector<double>& values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
   if (finite.empty()) return {.missing = values.size()};

@@ -52,10 +52,10 @@ std::string results_json(const FinishedRun& run);
 FinishedRun results_of_json(const std::string& text, const std::string& path);
 
 /// Median, least and largest of numbers that are finite; `missing` counts the others.
-struct Spread {
+struct SeedSpread {
   double median = 0, low = 0, high = 0;
   std::size_t count = 0, missing = 0;
 };
-Spread spread_of(const std::vector<double>& values);
+SeedSpread spread_of(const std::vector<double>& values);
 
 }  // namespace xtape

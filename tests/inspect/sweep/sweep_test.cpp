@@ -178,11 +178,11 @@ TEST_CASE("sweep: what it refuses") {
 }
 
 TEST_CASE("spread: median and extremes of what is finite") {
-  const Spread odd = spread_of({3, 1, 2});
+  const SeedSpread odd = spread_of({3, 1, 2});
   CHECK(odd.median == 2);
   CHECK(odd.low == 1);
   CHECK(odd.high == 3);
-  const Spread holes = spread_of({kNaN, 4, kInf, 2});
+  const SeedSpread holes = spread_of({kNaN, 4, kInf, 2});
   CHECK(holes.median == 3);
   CHECK(holes.count == 2);
   CHECK(holes.missing == 2);

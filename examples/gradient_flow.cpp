@@ -134,6 +134,23 @@ void show_changes(Comparison& comparison) {
                              rows));
 }
 
+/// A page for each task, and one for the changes to each model.
+void write_pages(const Comparison& comparison) {
+  std::vector<std::string> tasks = kLagTasks;
+  tasks.push_back("text");
+  for (const std::string& task : tasks) {
+    std::vector<std::string> names;
+    for (const std::string& model : architecture_names()) names.push_back(task + "-" + model);
+    comparison.page("compare-" + task, names);
+  }
+  for (const std::string& model : architecture_names()) {
+    std::vector<std::string> names;
+    for (const auto& [suffix, change] : kChanges)
+      if (has_change(model, suffix)) names.push_back(std::string(kBaseTask) + "-" + model + suffix);
+    comparison.page("compare-changes-" + model, names);
+  }
+}
+
 void compare(int argc, char** argv) {
   Args args("gradient_flow", "Compares how gradients flow in recurrent networks and a transformer, on long lags.",
             {.steps = 1200, .quick_steps = 30});
@@ -148,6 +165,7 @@ void compare(int argc, char** argv) {
   show_text(comparison);
   for (const std::string& task : kLagTasks) show_gradients(comparison, task);
   show_changes(comparison);
+  write_pages(comparison);
   comparison.finish();
 }
 

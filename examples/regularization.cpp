@@ -109,6 +109,14 @@ void show_effective_decay(Comparison& comparison, const std::string& task) {
       table_text(task + ": fraction of a weight that decay takes away a step, per unit of learning rate", rows));
 }
 
+/// The best of each scheme beside each other.
+void write_page(const Comparison& comparison, const std::string& task) {
+  std::vector<std::string> names;
+  for (const std::string& scheme : scheme_names())
+    names.push_back(setting_name(task, scheme, best_strength(comparison, task, scheme)));
+  comparison.page("compare-" + task, names);
+}
+
 void compare(int argc, char** argv) {
   Args args("regularization", "Compares weight decay in its forms, on models too large for their few data.",
             {.steps = 800, .quick_steps = 20});
@@ -128,6 +136,7 @@ void compare(int argc, char** argv) {
     show_losses(comparison, task);
     show_layers(comparison, task);
     show_effective_decay(comparison, task);
+    write_page(comparison, task);
   }
   comparison.finish();
 }

@@ -75,12 +75,15 @@ std::vector<std::string> Comparison::results_of(const std::string& setting, cons
   return out;
 }
 
-std::vector<std::string> Comparison::directories(const std::vector<std::string>& settings) const {
-  std::vector<std::string> out;
+void Comparison::page(const std::string& name, const std::vector<std::string>& settings) const {
+  std::vector<std::string> runs;
   for (const std::string& setting : settings)
     for (const SweepOutcome& outcome : outcomes_of(setting))
-      if (outcome.trouble.empty()) out.push_back(outcome.directory);
-  return out;
+      if (outcome.trouble.empty()) runs.push_back(outcome.directory);
+  if (runs.empty()) return;
+  const std::string path = directory_ + "/" + name + ".html";
+  write_file(path, compare_page(compare_runs(runs)));
+  std::cout << "\nThe curves beside each other are in " << path << std::endl;
 }
 
 void Comparison::show(const std::string& text) {
@@ -93,15 +96,7 @@ void Comparison::finish() const {
   std::size_t failed = 0, all = 0;
   for (const auto& [setting, outcomes] : outcomes_)
     for (const SweepOutcome& outcome : outcomes) ++all, failed += !outcome.trouble.empty();
-  std::vector<std::string> runs;
-  for (const auto& [setting, outcomes] : outcomes_)
-    for (const std::string& run : directories({setting})) runs.push_back(run);
-  std::cout << "\nThe tables are in " << directory_ << "/tables.txt";
-  if (!runs.empty()) {
-    write_file(directory_ + "/compare.html", compare_page(compare_runs(runs)));
-    std::cout << ", the curves beside each other in " << directory_ << "/compare.html";
-  }
-  std::cout << std::endl;
+  std::cout << "\nThe tables are in " << directory_ << "/tables.txt" << std::endl;
   if (failed > 0)
     throw Error(args_.program(), std::to_string(failed) + " of " + std::to_string(all) +
                                      " runs failed; the same command with --out " + directory_ + " tries them again");

@@ -30,12 +30,13 @@ class Comparison {
   Spread of(const std::string& setting, const std::string& result, std::size_t at = 0) const;
   /// The results that a setting's first run has, of which the names begin so, without this beginning.
   std::vector<std::string> results_of(const std::string& setting, const std::string& beginning) const;
-  /// Directories of the runs of some settings that did not fail.
-  std::vector<std::string> directories(const std::vector<std::string>& settings) const;
 
   /// Prints a text and adds it to tables.txt in the directory.
   void show(const std::string& text);
-  /// Writes compare.html of the runs that did not fail. Throws Error if some have, naming how many.
+  /// Writes NAME.html in the directory: the page of `xtape compare` of the runs of some settings. Nothing if all
+  /// failed.
+  void page(const std::string& name, const std::vector<std::string>& settings) const;
+  /// Names the tables' file. Throws Error if runs have failed, naming how many.
   void finish() const;
 
  private:

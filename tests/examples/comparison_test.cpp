@@ -53,6 +53,8 @@ TEST_CASE("gradient_flow: one command trains all settings, prints its tables, an
                            "text: validation loss", "its bound |W|^lag", "lstm-1-layer-norm"})
     CHECK_MESSAGE(has(first.out, part), part);
   CHECK(has(content_of(work.path() + "/flow/tables.txt"), "lstm-0"));
+  for (const char* page : {"compare-adding.html", "compare-text.html", "compare-changes-rnn.html"})
+    CHECK_MESSAGE(has(content_of(work.path() + "/flow/" + page), "</html>"), page);
   CHECK(has(content_of(work.path() + "/flow/recall-gru-seed1/run.json"), "\"model\": \"gru\""));
 
   fs::remove(work.path() + "/flow/copy-rnn-seed0/results.json");  // as if it had been interrupted
@@ -82,6 +84,7 @@ TEST_CASE("regularization: one command trains all settings and prints its tables
   for (const char* part : {"transformer: losses in nats", "lstm: norm of each matrix", "decay / lr, adam-l2",
                            "decay / lr, adamw", "decay part / gradient part", "digits: losses", "middle.weight"})
     CHECK_MESSAGE(has(result.out, part), part);
+  CHECK(has(content_of(work.path() + "/decay/compare-digits.html"), "</html>"));
   const std::string split = content_of(work.path() + "/decay/lstm-adamw-1-seed0/update_split.csv");
   CHECK(has(split, "step,name,update,gradient,decay\n0,"));
   CHECK(has(split, "\n1,rnn.weight_hh_l0,"));

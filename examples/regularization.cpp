@@ -18,8 +18,8 @@ using Row = std::vector<std::string>;
 
 /// Strengths of each scheme, so that the middle ones shrink weights about alike.
 const std::map<std::string, std::vector<std::string>> kStrengths = {
-    {"sgd", {"0"}},  {"sgd-l2", {"0.0003", "0.001", "0.003", "0.01"}}, {"sgdw", {"0.003", "0.01", "0.03", "0.1"}},
-    {"adam", {"0"}}, {"adam-l2", {"0.0001", "0.001", "0.01", "0.1"}},  {"adamw", {"0.1", "0.3", "1", "3"}},
+    {"sgd", {"0"}},  {"sgd-l2", {"0.0003", "0.001", "0.003", "0.01"}},    {"sgdw", {"0.003", "0.01", "0.03", "0.1"}},
+    {"adam", {"0"}}, {"adam-l2", {"0.0001", "0.0003", "0.001", "0.003"}}, {"adamw", {"0.1", "0.3", "1", "3"}},
 };
 
 std::string setting_name(const std::string& task, const std::string& scheme, const std::string& strength) {

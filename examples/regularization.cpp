@@ -18,8 +18,12 @@ using Row = std::vector<std::string>;
 
 /// Strengths of each scheme, so that the middle ones shrink weights about alike.
 const std::map<std::string, std::vector<std::string>> kStrengths = {
-    {"sgd", {"0"}},  {"sgd-l2", {"0.0003", "0.001", "0.003", "0.01"}}, {"sgdw", {"0.003", "0.01", "0.03", "0.1"}},
-    {"adam", {"0"}}, {"adam-l2", {"0.0001", "0.001", "0.01", "0.1"}},  {"adamw", {"0.1", "0.3", "1", "3"}},
+    {"sgd", {"0"}},
+    {"sgd-l2", {"0.0001", "0.0003", "0.001", "0.003"}},
+    {"sgdw", {"0.001", "0.003", "0.01", "0.03"}},
+    {"adam", {"0"}},
+    {"adam-l2", {"0.00003", "0.0001", "0.0003", "0.001"}},
+    {"adamw", {"0.1", "0.3", "1", "3"}},
 };
 
 std::string setting_name(const std::string& task, const std::string& scheme, const std::string& strength) {
@@ -119,7 +123,7 @@ void write_page(const Comparison& comparison, const std::string& task) {
 
 void compare(int argc, char** argv) {
   Args args("regularization", "Compares weight decay in its forms, on models too large for their few data.",
-            {.steps = 800, .quick_steps = 20});
+            {.steps = 1500, .quick_steps = 20});
   const auto text = args.text("text", "kjv.txt", "text, of which a piece is learned; scripts/get_data.sh kjv gets it");
   const auto digits =
       args.text("digits", "digits.csv.gz", "8x8 digits in CSV; scripts/get_data.sh digits gets the default");

@@ -90,7 +90,7 @@ const std::vector<std::string>& scheme_names() {
 }
 
 Results train_regularized(const std::vector<std::string>& arguments) {
-  Args args("regularization", "Trains one model of the comparison.", {.steps = 800});
+  Args args("regularization", "Trains one model of the comparison.", {.steps = 1500});
   const auto task_name = args.choice("task", {"transformer", "lstm", "digits"}, "transformer", "model and data");
   const auto data = args.text("data", "kjv.txt", "text, or the digits in CSV");
   const auto batch = args.integer("batch", 16, {1, 4096}, "windows or images in a step");

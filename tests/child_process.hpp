@@ -3,6 +3,7 @@
 
 #include "data/temporary_files.hpp"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,13 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
+}
+
+/// The number after the last `before` in a text.
+inline double number_after(const std::string& text, const std::string& before) {
+  const std::size_t at = text.rfind(before);
+  REQUIRE(at != std::string::npos);
+  return std::stod(text.substr(at + before.size()));
 }
 
 struct Finished {

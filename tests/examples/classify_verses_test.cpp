@@ -48,12 +48,6 @@ Finished train(const TemporaryDirectory& work, std::vector<std::string> options)
   return run(XTAPE_CLASSIFY_VERSES, options, work.path());
 }
 
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.rfind(before);
-  REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
-}
-
 }  // namespace
 
 TEST_CASE("the classifying example learns the order of words, which its baseline cannot see") {

@@ -30,12 +30,6 @@ std::string made_digits(int count) {
   return out;
 }
 
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.rfind(before);
-  REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
-}
-
 }  // namespace
 
 TEST_CASE("the digits example learns what a mean image cannot show, with every norm") {

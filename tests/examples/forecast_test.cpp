@@ -27,12 +27,6 @@ std::string made_temperatures(int hours) {
   return out;
 }
 
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.rfind(before);
-  REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
-}
-
 }  // namespace
 
 TEST_CASE("the forecasting example learns spells that the seasonal-naive forecast cannot see, and draws them") {

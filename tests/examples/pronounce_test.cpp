@@ -35,13 +35,6 @@ Finished train(const TemporaryDirectory& work, std::vector<std::string> options)
   return run(XTAPE_PRONOUNCE, options, work.path());
 }
 
-/// The number after `before` in the output.
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.find(before);
-  REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
-}
-
 }  // namespace
 
 TEST_CASE("the pronouncing example learns to say new words, with both models and by several kinds of attention") {

@@ -7,6 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/test.sh
 scripts/checks/kill_and_resume.sh
 build/release/tests/xtape_overhead
+scripts/test.sh --preset asan
 scripts/test.sh --preset debug
 scripts/test.sh --preset f64
 scripts/checks/threads.sh

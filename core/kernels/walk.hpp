@@ -25,6 +25,7 @@ index_t row_count(const Walk& walk);
 /// body(row, offset, offset_b) for the rows first..last-1, in order.
 template <class Body>
 void for_rows(const Walk& walk, index_t first, index_t last, const Body& body) {
+  if (first >= last) return;  // an axis may be empty, and nothing can be divided by its extent
   index_t position[kMaxRank] = {};
   index_t offset = 0, offset_b = 0;
   for (index_t i = walk.rank - 2, rest = first; i >= 0; --i) {

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # What takes too long for every change, or needs a quiet machine: runs that are killed 200 times and resumed, what logging
 # costs, the suite under the address and undefined-behaviour sanitizers, unoptimized with assertions, and with examples
-# in double precision; the tests of threads under the
-# thread sanitizer; a minute of fuzzing for each target.
+# in double precision; the tests of threads under the thread sanitizer; a minute of fuzzing for each target.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/test.sh

@@ -12,6 +12,8 @@ namespace xtape {
 
 using Axes = std::vector<index_t>;  ///< axis numbers; negative ones count from the end
 
+inline Shape shape_of(std::initializer_list<index_t> extents) { return Shape(extents.begin(), extents.end()); }
+
 /// Number of elements. Throws ShapeError when it cannot be held (product over 2^46 elements).
 index_t element_count(const Shape& shape, std::string_view op = "shape");
 

@@ -47,8 +47,6 @@ LinearOptions out_options(const MultiHeadAttentionOptions& o) {
   return out;
 }
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttentionOptions& options)

@@ -9,8 +9,6 @@ namespace {
 
 constexpr const char* kOp = "kv_cache";
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 /// The real positions of a chunk in each sequence. Throws ShapeError, IndexError.
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
   const Shape wanted = shape_of({batch});

@@ -15,6 +15,13 @@
 
 namespace xtape::test {
 
+/// English of sorts for a model of characters to learn.
+inline std::string some_text(int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
+  return text;
+}
+
 inline std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream out;

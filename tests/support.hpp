@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace xtape::test {
 
@@ -21,6 +23,9 @@ constexpr bool kDouble = false;
 
 /// The limit of this flavour.
 constexpr double tolerance(double in_double, double in_float) { return kDouble ? in_double : in_float; }
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Limits {
   double relative = tolerance(1e-9, 1e-5);
@@ -73,8 +78,26 @@ inline IndexArray indices(const Shape& shape, std::initializer_list<index_t> val
   return out;
 }
 
+inline std::vector<index_t> list(const IndexArray& x) { return {x.data(), x.data() + x.size()}; }
+
 /// A vector.
 inline Array row(std::initializer_list<double> values) { return array({values.size()}, values); }
+
+/// 0, 1, 2, ... in row-major order.
+inline Array counting(const Shape& shape) {
+  Array out(shape);
+  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(i);
+  return out;
+}
+
+/// The time steps begin to end - 1 of x [B, T, ...].
+inline Array steps(const Tensor& x, index_t begin, index_t end) { return slice(x, 1, begin, end).value(); }
+
+inline double norm_of(const Array& x) {
+  double squares = 0;
+  for (real v : x) squares += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(squares);
+}
 
 inline void check_near(double got, double want, const Limits& limits = {}) {
   const std::string text = difference(got, want, limits);

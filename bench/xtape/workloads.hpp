@@ -17,13 +17,6 @@ std::unique_ptr<Workload> make(const CrossEntropySizes& sizes);
 std::unique_ptr<Workload> make(const AdamWSizes& sizes);
 std::unique_ptr<Workload> make(const ChainSizes& sizes);
 
-/// A shape of the given extents.
-inline xtape::Shape shape_of(std::initializer_list<std::int64_t> extents) {
-  xtape::Shape shape(extents.size());
-  std::copy(extents.begin(), extents.end(), shape.begin());
-  return shape;
-}
-
 /// `scale` times uniform numbers of the stream `name`.
 inline xtape::Array numbers(std::string_view name, const xtape::Shape& shape, double scale = 1) {
   xtape::Array out(shape);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr index_t kManyQueries = 16;  // from here on copying the cache out and packing it pays
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 /// The first `length` rows of every head without their padding; zeros past each sequence's length.
 Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, index_t width) {
   const auto batches = static_cast<index_t>(rows.shape()[0]), heads = static_cast<index_t>(rows.shape()[1]);

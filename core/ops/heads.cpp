@@ -10,8 +10,6 @@ namespace xtape::inline XTAPE_FLAVOUR {
 
 namespace {
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 /// From [B, H, T, D] in order to columns of a [B, T, columns] array.
 kernels::Walk head_walk(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
   kernels::Walk walk;

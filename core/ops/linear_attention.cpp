@@ -11,8 +11,6 @@ namespace {
 
 using kernels::LinearAttentionProblem;
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 /// Sizes and masks, without pointers. Throws ShapeError.
 LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const Tensor& log_gain, const LinearAttentionOptions& o) {

@@ -12,12 +12,6 @@ namespace {
 using kernels::Factor;
 using kernels::gemm;
 
-Shape shape_of(std::initializer_list<index_t> extents) {
-  Shape out;
-  for (index_t extent : extents) out.push_back(static_cast<std::size_t>(extent));
-  return out;
-}
-
 void check_shape(const char* op, const char* what, const Tensor& x, std::initializer_list<index_t> wanted) {
   const Shape shape = shape_of(wanted);
   if (!same_shape(x.shape(), shape))

@@ -14,8 +14,6 @@ namespace {
 
 using kernels::Visibility;
 
-Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
-
 /// Sizes and masks, kept by the rules.
 struct View {
   Visibility sizes = {};

@@ -1,8 +1,12 @@
 #include <xtape/inspect/reading/verdicts.hpp>
 
+#include <xtape/inspect/base/run_records.hpp>
+
 #include <algorithm>
 
 namespace xtape {
+
+std::string three_digits(double x) { return number_text(x, "%.3g"); }
 
 const char* finding_name(Finding finding) {
   switch (finding) {

@@ -34,6 +34,9 @@ std::set<index_t> spike_steps(const RunData& run);
 /// "bad", "warning", "fine", "unmeasured".
 const char* finding_name(Finding finding);
 
+/// A number as evidence shows it.
+std::string three_digits(double x);
+
 // The groups of rules that `judge` asks in turn; each tells one verdict or more.
 std::vector<Verdict> judge_course(const RunData& run);   ///< finite, diverged, spikes, learning, untrained loss
 std::vector<Verdict> judge_depth(const RunData& run);    ///< vanishing and exploding by depth

@@ -13,7 +13,6 @@ namespace xtape {
 
 namespace {
 
-std::string number(double x) { return number_text(x, "%.3g"); }
 std::string at(index_t step) { return "step " + std::to_string(step); }
 
 bool broken(const StepRecord& s) { return !std::isfinite(s.loss) || !std::isfinite(s.grad_norm); }
@@ -56,7 +55,7 @@ Verdict judge_finite(const RunData& run) {
              (v.layer.empty() ? "" : (anomaly ? ", in layer " : ", seen in ") + v.layer) + ".";
   v.evidence = anomaly ? anomaly->text
                : event ? event->text
-                       : "loss " + number(logged->loss) + ", gradient norm " + number(logged->grad_norm);
+                       : "loss " + three_digits(logged->loss) + ", gradient norm " + three_digits(logged->grad_norm);
   if (!ends_broken) v.evidence += "; later steps are finite";
   v.remedy = anomaly ? "Look at the arrays beside " + anomaly->file + "." : "Run again with --detect-anomaly.";
   return v;
@@ -78,13 +77,13 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   if (!early || !late)
     return {"diverged", Finding::unmeasured, "Not known.", "the losses at one end of the run are not finite"};
   const double first = *early, last = *late;
-  const std::string numbers = "median loss of the first tenth " + number(first) + ", best " + number(best) + " at " +
-                              at(best_step) + ", last tenth " + number(last);
+  const std::string numbers = "median loss of the first tenth " + three_digits(first) + ", best " + three_digits(best) +
+                              " at " + at(best_step) + ", last tenth " + three_digits(last);
   if (last > first && last - best > (limits::kDivergedLoss - 1) * std::abs(best))
     return {"diverged",
             Finding::bad,
             "The run diverged after " + at(best_step) + ".",
-            numbers + " (limit " + number(limits::kDivergedLoss) + " times the best)",
+            numbers + " (limit " + three_digits(limits::kDivergedLoss) + " times the best)",
             "Lower the learning rate, or clip.",
             best_step};
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
@@ -107,8 +106,9 @@ Verdict judge_spikes(const RunData& run) {
     if (run.steps.size() < limits::kSpikeMinimum && !first_event(run, "finished"))
       return {"spikes", Finding::unmeasured, "Not known.",
               "fewer than " + std::to_string(limits::kSpikeMinimum) + " steps are logged"};
-    return {"spikes", Finding::fine, "There is no spike.",
-            "no gradient norm is above " + number(limits::kSpikeFactor) + " times the median of the steps before"};
+    return {
+        "spikes", Finding::fine, "There is no spike.",
+        "no gradient norm is above " + three_digits(limits::kSpikeFactor) + " times the median of the steps before"};
   }
   Verdict v{"spikes",      Finding::warning, "", "", "Look at the batch of that step, and at the learning rate.",
             *steps.begin()};
@@ -120,7 +120,7 @@ Verdict judge_spikes(const RunData& run) {
   for (auto it = steps.begin(); it != steps.end() && std::distance(steps.begin(), it) < 5; ++it)
     list += (list.empty() ? "steps " : ", ") + std::to_string(*it);
   v.evidence = first ? first->text
-                     : list + (count > 5 ? ", ..." : "") + ": above " + number(limits::kSpikeFactor) +
+                     : list + (count > 5 ? ", ..." : "") + ": above " + three_digits(limits::kSpikeFactor) +
                            " times the median norm of the steps before";
   return v;
 }
@@ -135,8 +135,8 @@ Verdict judge_learning(const RunData& run, const std::vector<double>& losses, bo
                               half = finite_median(
                                   std::span(losses).subspan(losses.size() / 2, first_tenth(losses).size()));
   if (!first || !last || !half) return {"learning", Finding::unmeasured, "Not known.", "no finite loss is logged"};
-  const std::string numbers = "median loss of the first tenth " + number(*first) + ", at half of the run " +
-                              number(*half) + ", of the last tenth " + number(*last);
+  const std::string numbers = "median loss of the first tenth " + three_digits(*first) + ", at half of the run " +
+                              three_digits(*half) + ", of the last tenth " + three_digits(*last);
   const double least = limits::kPlateau * std::abs(*first);
   if (*first - *last < least)
     return {"learning", Finding::warning, "The loss does not fall.", numbers,
@@ -156,8 +156,8 @@ Verdict judge_untrained(const RunData& run) {
   if (!s.classes || *s.classes < 2) return unmeasured("the loss is not over classes");
   const double blind = std::log(static_cast<double>(*s.classes));
   const std::string numbers = "loss " + number_text(s.loss, "%.4g") + " at step 0, ln " + std::to_string(*s.classes) +
-                              " = " + number_text(blind, "%.4g") + " (limits " + number(limits::kUntrainedBelow) +
-                              " and " + number(limits::kUntrainedAbove) + " times)";
+                              " = " + number_text(blind, "%.4g") + " (limits " + three_digits(limits::kUntrainedBelow) +
+                              " and " + three_digits(limits::kUntrainedAbove) + " times)";
   if (s.loss > limits::kUntrainedAbove * blind)
     return {"untrained_loss",
             Finding::warning,

@@ -10,15 +10,14 @@ namespace xtape {
 
 namespace {
 
-std::string number(double x) { return number_text(x, "%.3g"); }
-
 Verdict unmeasured(const char* id, const std::string& why) { return {id, Finding::unmeasured, "Not known.", why}; }
 
 /// "halves every 2.9 steps" or "doubles every 3 steps".
 std::string pace(double rate) {
   if (rate <= 0) return "is gone after one step";
   if (std::abs(std::log(rate)) < 1e-3) return "keeps its size";
-  return (rate < 1 ? "halves every " : "doubles every ") + number(std::log(2.0) / std::abs(std::log(rate))) + " steps";
+  return (rate < 1 ? "halves every " : "doubles every ") + three_digits(std::log(2.0) / std::abs(std::log(rate))) +
+         " steps";
 }
 
 /// Recurrent layer and its curve.
@@ -43,8 +42,8 @@ std::vector<Named> curves(const RunData& run) {
 }
 
 std::string evidence(const Named& n) {
-  return n.layer + ": " + number(100 * n.at_lag) + " % of lag 0 at lag " + std::to_string(n.lag) + ", factor " +
-         number(n.curve.rate) + " a step over " + std::to_string(n.curve.share.size() - 1) + " steps";
+  return n.layer + ": " + three_digits(100 * n.at_lag) + " % of lag 0 at lag " + std::to_string(n.lag) + ", factor " +
+         three_digits(n.curve.rate) + " a step over " + std::to_string(n.curve.share.size() - 1) + " steps";
 }
 
 }  // namespace
@@ -71,20 +70,20 @@ std::vector<Verdict> judge_time(const RunData& run) {
     vanishing = {"vanishing_time",
                  Finding::bad,
                  "Vanishing: the gradient " + pace(n->curve.rate) + " back in time.",
-                 evidence(*n) + " (limit " + number(100 * limits::kVanishingLag) + " % at lag " +
+                 evidence(*n) + " (limit " + three_digits(100 * limits::kVanishingLag) + " % at lag " +
                      std::to_string(limits::kLag) + ")",
                  "Try an LSTM or GRU, a forget bias of 1, or an orthogonal start.",
                  {},
                  n->layer};
   }
   Verdict exploding{"exploding_time", Finding::fine, "The gradient does not grow back in time.",
-                    most.layer + ": at most " + number(most.greatest) + " times lag 0"};
+                    most.layer + ": at most " + three_digits(most.greatest) + " times lag 0"};
   if (most.greatest > limits::kExplodingLag)
     exploding = {"exploding_time",
                  Finding::bad,
                  "Exploding: the gradient " + pace(most.curve.rate) + " back in time.",
-                 evidence(most) + "; at most " + number(most.greatest) + " times lag 0 (limit " +
-                     number(limits::kExplodingLag) + ")",
+                 evidence(most) + "; at most " + three_digits(most.greatest) + " times lag 0 (limit " +
+                     three_digits(limits::kExplodingLag) + ")",
                  "Clip the norm, start with smaller recurrent weights, or shorten the window.",
                  {},
                  most.layer};
@@ -99,13 +98,13 @@ std::vector<Verdict> judge_depth(const RunData& run) {
            unmeasured("exploding_depth", "no two layers' output gradients were measured")};
   } else {
     const std::string numbers =
-        depth.first + " receives " + number(*depth.share) + " times the gradient of " + depth.last;
+        depth.first + " receives " + three_digits(*depth.share) + " times the gradient of " + depth.last;
     const bool vanishes = *depth.share<limits::kVanishingDepth, explodes = *depth.share> limits::kExplodingDepth;
     out.push_back(vanishes
                       ? Verdict{"vanishing_depth",
                                 Finding::bad,
                                 "Vanishing: little gradient reaches the input side.",
-                                numbers + " (limit " + number(limits::kVanishingDepth) + ")",
+                                numbers + " (limit " + three_digits(limits::kVanishingDepth) + ")",
                                 "Add residual connections or norms, or start with larger weights.",
                                 {},
                                 depth.first}
@@ -114,7 +113,7 @@ std::vector<Verdict> judge_depth(const RunData& run) {
         explodes ? Verdict{"exploding_depth",
                            Finding::bad,
                            "Exploding: the gradient grows towards the input.",
-                           numbers + " (limit " + number(limits::kExplodingDepth) + ")",
+                           numbers + " (limit " + three_digits(limits::kExplodingDepth) + ")",
                            "Add norms, start with smaller weights, or clip.",
                            {},
                            depth.first}
@@ -132,10 +131,10 @@ std::vector<Verdict> judge_depth(const RunData& run) {
   }
   const double first = *early, last = *late;
   const std::string numbers =
-      "median gradient norm of the first tenth " + number(first) + ", of the last tenth " + number(last);
+      "median gradient norm of the first tenth " + three_digits(first) + ", of the last tenth " + three_digits(last);
   if (last > limits::kExplodingGrowth * first)
     out.push_back({"growth", Finding::bad, "The gradient norm grew beyond all bounds.",
-                   numbers + " (limit " + number(limits::kExplodingGrowth) + " times)",
+                   numbers + " (limit " + three_digits(limits::kExplodingGrowth) + " times)",
                    "Clip, or lower the learning rate."});
   else out.push_back({"growth", Finding::fine, "The gradient norm keeps its order of magnitude.", numbers});
   return out;

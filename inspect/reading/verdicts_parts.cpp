@@ -10,7 +10,6 @@ namespace xtape {
 
 namespace {
 
-std::string number(double x) { return number_text(x, "%.3g"); }
 std::string percent(double share) { return number_text(100 * share, "%.3g") + " %"; }
 
 /// Median over the logged steps of a share of units, by name; the highest of them.
@@ -90,9 +89,9 @@ Verdict judge_ratios(const RunData& run) {
   const std::optional<double> ratio = finite_median(medians);
   if (!ratio)
     return {"update_ratio", Finding::unmeasured, "Not known.", "no update was measured while the rate was high"};
-  const std::string numbers = "median |update| / |weight| " + number(*ratio) +
-                              " while the rate is above half its peak (limits " + number(limits::kUpdateRatioLow) +
-                              " to " + number(limits::kUpdateRatioHigh) + ")";
+  const std::string numbers =
+      "median |update| / |weight| " + three_digits(*ratio) + " while the rate is above half its peak (limits " +
+      three_digits(limits::kUpdateRatioLow) + " to " + three_digits(limits::kUpdateRatioHigh) + ")";
   if (*ratio < limits::kUpdateRatioLow)
     return {"update_ratio", Finding::warning, "The weights hardly move.", numbers, "Raise the learning rate."};
   if (*ratio > limits::kUpdateRatioHigh)
@@ -123,8 +122,8 @@ Verdict judge_still_layers(const RunData& run) {
     if (!no_gradient && !(ratio < limits::kLearningShare * usual && !is_bias(name))) continue;
     if (still.empty())
       why = no_gradient ? "its gradient is exactly 0 in all " + std::to_string(gradients.size()) + " logged steps"
-                        : "its update ratio " + number(ratio) + " is below " + number(limits::kLearningShare) +
-                              " of the median's, " + number(usual);
+                        : "its update ratio " + three_digits(ratio) + " is below " +
+                              three_digits(limits::kLearningShare) + " of the median's, " + three_digits(usual);
     still.push_back(name);
   }
   if (looked_at == 0) return {"still_layers", Finding::unmeasured, "Not known.", "no update was measured"};

@@ -25,8 +25,8 @@ std::string floats(const std::vector<double>& values) {
   return base64(bytes);
 }
 
-/// Decades of the positive values.
-struct Range {
+/// The decades that the positive values span.
+struct Decades {
   double low = INFINITY, high = -INFINITY;
 
   void add(const std::vector<double>& values) {
@@ -38,7 +38,7 @@ struct Range {
   }
 };
 
-std::string codes(const std::vector<double>& values, const Range& range) {
+std::string codes(const std::vector<double>& values, const Decades& range) {
   const double spread = range.high > range.low ? range.high - range.low : 1;
   std::string bytes;
   for (double x : values) {
@@ -75,7 +75,7 @@ std::string base64(std::string_view bytes) {
 std::string bands_json(const Bands& bands) {
   nlohmann::ordered_json json = {{"rows", bands.rows}, {"buckets", bands.buckets}};
   const bool exact = bands.rows <= kExactRows;
-  Range range;
+  Decades range;
   if (!exact) {
     for (const std::vector<double>* values : {&bands.low, &bands.middle, &bands.high}) range.add(*values);
     json["from"] = std::isfinite(range.low) ? range.low : 0;

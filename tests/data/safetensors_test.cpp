@@ -10,7 +10,7 @@ using namespace xtape::test;
 namespace {
 
 /// A file of a header and data, with the header's length as announced or as it is.
-std::string file_of(const std::string& header, const std::string& data, std::uint64_t announced = 0) {
+std::string safetensors_of(const std::string& header, const std::string& data, std::uint64_t announced = 0) {
   if (announced == 0) announced = header.size();
   std::string out;
   for (int i = 0; i < 8; ++i) out += static_cast<char>(announced >> (8 * i));
@@ -30,29 +30,31 @@ std::string described(const std::string& shape, const std::string& offsets, cons
 TEST_CASE("sound safetensors files are read") {  // after the format's own test files
   const TemporaryDirectory work;
   const auto write = [&](const std::string& content) { return work.write("file", content); };
-  CHECK(SafetensorsFile(write(file_of("{}      ", ""))).tensors().empty());
-  CHECK(SafetensorsFile(write(file_of("{}\r \t\n", ""))).tensors().empty());
-  const SafetensorsFile metadata(write(file_of(R"({"__metadata__":{"framework":"pt"}}     )", "")));
+  CHECK(SafetensorsFile(write(safetensors_of("{}      ", ""))).tensors().empty());
+  CHECK(SafetensorsFile(write(safetensors_of("{}\r \t\n", ""))).tensors().empty());
+  const SafetensorsFile metadata(write(safetensors_of(R"({"__metadata__":{"framework":"pt"}}     )", "")));
   CHECK(metadata.metadata() == Metadata{{"framework", "pt"}});
   CHECK(!metadata.has_checksum());
 
-  const SafetensorsFile scalar(write(file_of(described("[]", "[0,4]", "I32"), "\x07" + std::string(3, '\0'))));
+  const SafetensorsFile scalar(write(safetensors_of(described("[]", "[0,4]", "I32"), "\x07" + std::string(3, '\0'))));
   CHECK(scalar.tensors()[0].shape.empty());
   CHECK(to_indices(*scalar.find("w"))() == 7);
   CHECK(scalar.find("v") == nullptr);
 
-  const SafetensorsFile empty(write(file_of(described("[2,0]", "[0,0]"), "")));
+  const SafetensorsFile empty(write(safetensors_of(described("[2,0]", "[0,0]"), "")));
   CHECK(same_shape(to_array(empty.tensors()[0]).shape(), {2, 0}));
-  CHECK(to_indices(SafetensorsFile(write(file_of(kPlain, kZeros))).tensors()[0]) == indices({2, 2}, {0, 0, 0, 0}));
+  CHECK(to_indices(SafetensorsFile(write(safetensors_of(kPlain, kZeros))).tensors()[0]) ==
+        indices({2, 2}, {0, 0, 0, 0}));
 
   const std::vector<float> numbers = {0, 1, 2, 3, 4, 5};
   const std::string data(bytes_of(numbers.data(), 6));
-  check_equal(to_array(SafetensorsFile(write(file_of(described("[1,1,2,3]", "[0,24]") + "      ", data))).tensors()[0]),
-              array({1, 1, 2, 3}, {0, 1, 2, 3, 4, 5}));
+  check_equal(
+      to_array(SafetensorsFile(write(safetensors_of(described("[1,1,2,3]", "[0,24]") + "      ", data))).tensors()[0]),
+      array({1, 1, 2, 3}, {0, 1, 2, 3, 4, 5}));
 
-  const SafetensorsFile two(write(file_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[16,24]},)"
-                                          R"("b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
-                                          data)));
+  const SafetensorsFile two(write(safetensors_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[16,24]},)"
+                                                 R"("b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
+                                                 data)));
   REQUIRE(two.tensors().size() == 2);
   CHECK(two.tensors()[0].name == "b");  // in the order of the data
   check_equal(to_array(*two.find("a")), row({4, 5}));
@@ -67,38 +69,39 @@ TEST_CASE("hostile safetensors files are refused with what is wrong in them") { 
   const std::vector<std::pair<std::string, std::string>> table = {
       {"", "its 0 bytes are no header"},
       {"\x01\x02\x03\x04", "its 4 bytes are no header"},
-      {file_of("", "", 60), "a header of 60 bytes is announced in a file of 8"},
-      {file_of(kPlain, kZeros, ~std::uint64_t{0}), "a header of 18446744073709551615 bytes is announced"},
-      {file_of(kPlain, kZeros, 1000), "a header of 1000 bytes is announced in a file of 84"},
-      {file_of("{", ""), "the header is not JSON"},
-      {file_of("\xFF", ""), "the header is not JSON in UTF-8"},
-      {file_of("[1]", ""), "the header is not a JSON object"},
-      {file_of(R"({"a":)" + std::string(100'000, '['), ""), "the header is nested too deeply"},
-      {file_of(R"({"w":3})", ""), "'w' is not described by a JSON object"},
-      {file_of(R"({"w":{"shape":[1],"data_offsets":[0,4]}})", "0000"), "'w' has no dtype"},
-      {file_of(described("[1]", "[0,4]", "F99"), "0000"), "'w' has the dtype F99, which is not known here"},
-      {file_of(described("4", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
-      {file_of(described("[-1]", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
-      {file_of(described("[1.0]", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
-      {file_of(described("[1]", "[0]"), "0000"), "data_offsets of 'w' are not a range within the 4 bytes"},
-      {file_of(described("[1]", "[8,4]"), "00000000"), "data_offsets of 'w' are not a range"},
-      {file_of(described("[1]", "[4,8]"), "0000"), "data_offsets of 'w' are not a range within the 4 bytes"},
-      {file_of(described("[1000,1000]", "[0,4]"), "0000"),
+      {safetensors_of("", "", 60), "a header of 60 bytes is announced in a file of 8"},
+      {safetensors_of(kPlain, kZeros, ~std::uint64_t{0}), "a header of 18446744073709551615 bytes is announced"},
+      {safetensors_of(kPlain, kZeros, 1000), "a header of 1000 bytes is announced in a file of 84"},
+      {safetensors_of("{", ""), "the header is not JSON"},
+      {safetensors_of("\xFF", ""), "the header is not JSON in UTF-8"},
+      {safetensors_of("[1]", ""), "the header is not a JSON object"},
+      {safetensors_of(R"({"a":)" + std::string(100'000, '['), ""), "the header is nested too deeply"},
+      {safetensors_of(R"({"w":3})", ""), "'w' is not described by a JSON object"},
+      {safetensors_of(R"({"w":{"shape":[1],"data_offsets":[0,4]}})", "0000"), "'w' has no dtype"},
+      {safetensors_of(described("[1]", "[0,4]", "F99"), "0000"), "'w' has the dtype F99, which is not known here"},
+      {safetensors_of(described("4", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
+      {safetensors_of(described("[-1]", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
+      {safetensors_of(described("[1.0]", "[0,4]"), "0000"), "shape of 'w' is not a list of whole numbers"},
+      {safetensors_of(described("[1]", "[0]"), "0000"), "data_offsets of 'w' are not a range within the 4 bytes"},
+      {safetensors_of(described("[1]", "[8,4]"), "00000000"), "data_offsets of 'w' are not a range"},
+      {safetensors_of(described("[1]", "[4,8]"), "0000"), "data_offsets of 'w' are not a range within the 4 bytes"},
+      {safetensors_of(described("[1000,1000]", "[0,4]"), "0000"),
        "'w' of shape (1000,1000) and type F32 does not take the 4 bytes"},
-      {file_of(described("[2,2]", "[0,4]", "I32"), "0000"), "does not take the 4 bytes of its data_offsets"},
-      {file_of(described("[2,9223372036854775807]", "[0,16]", "I32"), kZeros), "does not take the 16 bytes"},
-      {file_of(described("[2,18446744073709551614]", "[0,16]", "I32"), kZeros), "does not take the 16 bytes"},
-      {file_of(described("[2,18446744073709551616]", "[0,16]", "I32"), kZeros), "not a list of whole numbers"},
-      {file_of(kPlain, kZeros.substr(2)), "data_offsets of 'test' are not a range within the 14 bytes"},
-      {file_of(kPlain, kZeros + "extra_bogus_data_for_polyglot_file"), "34 bytes at the end belong to no tensor"},
-      {file_of(described("[1]", "[4,8]"), kZeros.substr(8)), "'w' begins after bytes that belong to no tensor"},
-      {file_of(attack + "}", kZeros), "shares bytes with another tensor"},
-      {file_of(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-               R"("w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-               "0000"),
+      {safetensors_of(described("[2,2]", "[0,4]", "I32"), "0000"), "does not take the 4 bytes of its data_offsets"},
+      {safetensors_of(described("[2,9223372036854775807]", "[0,16]", "I32"), kZeros), "does not take the 16 bytes"},
+      {safetensors_of(described("[2,18446744073709551614]", "[0,16]", "I32"), kZeros), "does not take the 16 bytes"},
+      {safetensors_of(described("[2,18446744073709551616]", "[0,16]", "I32"), kZeros), "not a list of whole numbers"},
+      {safetensors_of(kPlain, kZeros.substr(2)), "data_offsets of 'test' are not a range within the 14 bytes"},
+      {safetensors_of(kPlain, kZeros + "extra_bogus_data_for_polyglot_file"),
+       "34 bytes at the end belong to no tensor"},
+      {safetensors_of(described("[1]", "[4,8]"), kZeros.substr(8)), "'w' begins after bytes that belong to no tensor"},
+      {safetensors_of(attack + "}", kZeros), "shares bytes with another tensor"},
+      {safetensors_of(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                      R"("w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                      "0000"),
        "the header has the key 'w' twice"},
-      {file_of(R"({"__metadata__":3})", ""), "the metadata is not a JSON object"},
-      {file_of(R"({"__metadata__":{"epoch":3}})", ""), "the metadata 'epoch' is not a text"},
+      {safetensors_of(R"({"__metadata__":3})", ""), "the metadata is not a JSON object"},
+      {safetensors_of(R"({"__metadata__":{"epoch":3}})", ""), "the metadata 'epoch' is not a text"},
   };
   for (const auto& [content, message] : table) {
     const std::string path = work.write("file", content);

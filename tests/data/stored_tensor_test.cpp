@@ -33,7 +33,7 @@ void check_refused(DType dtype, T element, const std::string& wanted) {
       "[tensor w] element 1 of type " + std::string(dtype_name(dtype)) + " does not fit the type " + wanted);
 }
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kFloatInf = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -48,19 +48,19 @@ TEST_CASE("element types have the names of safetensors") {
 
 TEST_CASE("half-precision numbers are read as what they are") {
   const std::vector<std::uint16_t> half = {0x3C00, 0xC000, 0x3555, 0x7BFF, 0x0001, 0x0400, 0x8000, 0x7C00, 0xFC00};
-  const std::vector<float> numbers = {1, -2, 0.333251953125F, 65504, 0x1p-24F, 0x1p-14F, -0.0F, kInf, -kInf};
+  const std::vector<float> numbers = {1, -2, 0.333251953125F, 65504, 0x1p-24F, 0x1p-14F, -0.0F, kFloatInf, -kFloatInf};
   CHECK(read<float>(DType::f16, half) == numbers);
   CHECK(std::signbit(read<double>(DType::f16, half)[6]));
   CHECK(std::isnan(read<double>(DType::f16, std::vector<std::uint16_t>{0x7E00})[0]));
   const std::vector<std::uint16_t> brain = {0x3F80, 0xC000, 0x4049, 0x7F80, 0x0001};
-  CHECK(read<float>(DType::bf16, brain) == std::vector<float>{1, -2, 3.140625F, kInf, 0x1p-133F});
+  CHECK(read<float>(DType::bf16, brain) == std::vector<float>{1, -2, 3.140625F, kFloatInf, 0x1p-133F});
   CHECK(std::isnan(read<float>(DType::bf16, std::vector<std::uint16_t>{0x7FC0})[0]));
 }
 
 TEST_CASE("numbers are rounded to the wanted type, and refused where more would be lost") {
   CHECK(read<float>(DType::f64, std::vector<double>{0.1, -1e-60})[0] == 0.1F);
   CHECK(read<double>(DType::f32, std::vector<float>{0.1F})[0] == static_cast<double>(0.1F));
-  CHECK(read<float>(DType::f64, std::vector<double>{-static_cast<double>(kInf)})[0] == -kInf);
+  CHECK(read<float>(DType::f64, std::vector<double>{-static_cast<double>(kFloatInf)})[0] == -kFloatInf);
   CHECK(std::isnan(read<float>(DType::f64, std::vector<double>{std::nan("")})[0]));
   check_refused<float>(DType::f64, 1e39, "float");
   CHECK(read<float>(DType::i32, std::vector<std::int32_t>{-16777216, 33554432})[0] == -16777216);

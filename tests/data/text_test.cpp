@@ -17,8 +17,6 @@ std::string counting(index_t size) {
   return text;
 }
 
-std::vector<index_t> list(const IndexArray& ids) { return {ids.data(), ids.data() + ids.size()}; }
-
 }  // namespace
 
 TEST_CASE("training windows are runs of the training split with their targets one further") {

@@ -6,12 +6,6 @@
 using namespace xtape;
 using namespace xtape::test;
 
-namespace {
-
-std::vector<index_t> list(const IndexArray& ids) { return {ids.data(), ids.data() + ids.size()}; }
-
-}  // namespace
-
 TEST_CASE("a vocabulary of characters numbers the distinct ones by code point") {
   const Vocabulary vocabulary = Vocabulary::characters("cab\xE2\x82\xAC a\xC3\xA9");  // cab€ aé
   CHECK(vocabulary.size() == 6);

@@ -13,13 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string some_text() {
-  std::string text;
-  for (int i = 0; i < 400; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
-  return text;
-}
-
-Finished train(const TemporaryDirectory& work, std::vector<std::string> options) {
+Finished train_rnn(const TemporaryDirectory& work, std::vector<std::string> options) {
   const std::vector<std::string> small = {
       "--text", work.path() + "/text", "--context", "16", "--batch", "8", "--hidden", "24", "--threads", "1"};
   options.insert(options.begin(), small.begin(), small.end());
@@ -40,15 +34,15 @@ std::vector<json> metrics(const std::string& directory) {
 
 TEST_CASE("the recurrent example learns with every cell and writes, the same for the same seed") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   for (const std::string cell : {"rnn", "gru", "lstm"}) {
     INFO(cell);
     std::vector<std::string> outputs;
     // 75 windows in a stream: the run starts the text anew.
     for (const char* threads : {"1", "2"}) {
       const Finished result =
-          train(work, {"--cell", cell, "--steps", "120", "--log-interval", "60", "--sample", "50", "--dropout", "0.1",
-                       "--layers", "2", "--out", cell + threads, "--threads", threads});
+          train_rnn(work, {"--cell", cell, "--steps", "120", "--log-interval", "60", "--sample", "50", "--dropout",
+                           "0.1", "--layers", "2", "--out", cell + threads, "--threads", threads});
       INFO(result.err);
       CHECK(result.code == 0);
       CHECK(result.err == "");
@@ -65,14 +59,14 @@ TEST_CASE("the recurrent example learns with every cell and writes, the same for
 
 TEST_CASE("bad input to the recurrent example gives one line, exit code 2 and no run directory") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--text", "none"}, "no such file"},         {{"--cell", "elman"}, "--cell takes"},
       {{"--hidden", "0"}, "--hidden takes"},        {{"--batch", "4000"}, "are fewer for each than the context of 16"},
       {{"--out", "text"}, "it is not a directory"},
   };
   for (const auto& [options, message] : table) {
-    const Finished result = train(work, options);
+    const Finished result = train_rnn(work, options);
     INFO(options.front(), " ", options.back(), " gave: ", result.err);
     CHECK(result.code == 2);
     CHECK(result.out == "");

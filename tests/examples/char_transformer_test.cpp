@@ -17,13 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string some_text() {
-  std::string text;
-  for (int i = 0; i < 400; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
-  return text;
-}
-
-Finished train(const TemporaryDirectory& work, std::vector<std::string> options) {
+Finished train_transformer(const TemporaryDirectory& work, std::vector<std::string> options) {
   const std::vector<std::string> small = {
       "--text", work.path() + "/text", "--context", "16", "--width", "32", "--heads", "2", "--layers",
       "2",      "--threads",           "1"};
@@ -44,14 +38,14 @@ std::vector<json> metrics_without_wall(const std::string& directory) {
 
 TEST_CASE("the character transformer learns, logs and writes, the same for the same seed") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   const std::vector<std::string> options = {"--steps",  "60", "--log-interval", "20", "--dropout", "0.1",
                                             "--sample", "50", "--seed",         "4"};
   std::vector<Finished> runs;
   for (const char* out : {"one", "two"}) {
     std::vector<std::string> all = options;
     all.insert(all.end(), {"--out", out, "--threads", out == std::string("two") ? "2" : "1"});
-    runs.push_back(train(work, all));
+    runs.push_back(train_transformer(work, all));
     INFO(runs.back().err);
     CHECK(runs.back().code == 0);
     CHECK(runs.back().err == "");
@@ -69,7 +63,7 @@ TEST_CASE("the character transformer learns, logs and writes, the same for the s
 
 TEST_CASE("the character transformer learns with every attention and every kind of positions") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   std::vector<std::vector<std::string>> variants = {
       {"--positions", "sinusoidal"}, {"--positions", "rotary"}, {"--positions", "alibi"}};
   for (const std::string& name : attention_names()) variants.push_back({"--attention", name});
@@ -78,7 +72,7 @@ TEST_CASE("the character transformer learns with every attention and every kind 
     INFO(out);
     options.insert(options.end(), {"--steps", "120", "--log-interval", "119", "--sample", "20", "--top-k", "5",
                                    "--top-p", "0.9", "--out", out});
-    const Finished result = train(work, options);
+    const Finished result = train_transformer(work, options);
     INFO(result.err);
     CHECK(result.code == 0);
     const std::vector<json> metrics = metrics_without_wall(work.path() + "/" + out);
@@ -88,7 +82,7 @@ TEST_CASE("the character transformer learns with every attention and every kind 
 
 TEST_CASE("bad input to the example gives one line, exit code 2 and no run directory") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   work.write("empty", "");
   work.write("short", "abc");
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
@@ -101,7 +95,7 @@ TEST_CASE("bad input to the example gives one line, exit code 2 and no run direc
       {{"--out", "."}, "not empty"},
   };
   for (const auto& [options, message] : table) {
-    const Finished result = train(work, options);
+    const Finished result = train_transformer(work, options);
     INFO(options.front(), " ", options.back(), " gave: ", result.err);
     CHECK(result.code == 2);
     CHECK(result.out == "");
@@ -126,7 +120,7 @@ TEST_CASE("on a terminal a progress bar runs below the lines") {
     return;
   }
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(400));
   const std::string command = XTAPE_CHAR_TRANSFORMER " --quick --width 8 --layers 1 --context 8 --sample 0 --text text";
   const Finished result = run("/usr/bin/script", {"-qec", command, "/dev/null"}, work.path());
   INFO(result.out);

@@ -33,7 +33,7 @@ void write_verses(const TemporaryDirectory& work) {
   work.write("references", references);
 }
 
-Finished train(const TemporaryDirectory& work, std::vector<std::string> options) {
+Finished train_classifier(const TemporaryDirectory& work, std::vector<std::string> options) {
   const std::vector<std::string> small = {"--text",         work.path() + "/text",
                                           "--references",   work.path() + "/references",
                                           "--width",        "32",
@@ -55,7 +55,7 @@ TEST_CASE("the classifying example learns the order of words, which its baseline
   write_verses(work);
   for (const std::string pooling : {"mean", "first"}) {
     const Finished result =
-        train(work, {"--pooling", pooling, "--steps", "250", "--val-interval", "1000", "--out", pooling});
+        train_classifier(work, {"--pooling", pooling, "--steps", "250", "--val-interval", "1000", "--out", pooling});
     INFO(result.err, result.out);
     CHECK(result.code == 0);
     CHECK(number_after(result.out, "held-out chapters: ") > 95);
@@ -74,7 +74,7 @@ TEST_CASE("bad input to the classifying example gives one line, exit code 2 and 
       {{"--heads", "3"}, "3 heads do not divide the width 32"},
   };
   for (const auto& [options, message] : table) {
-    const Finished result = train(work, options);
+    const Finished result = train_classifier(work, options);
     INFO(options.front(), " ", options.back(), " gave: ", result.err);
     CHECK(result.code == 2);
     CHECK(lines_of(result.err).size() == 1);

@@ -26,7 +26,7 @@ std::string some_lexicon() {
   return text;
 }
 
-Finished train(const TemporaryDirectory& work, std::vector<std::string> options) {
+Finished train_pronouncer(const TemporaryDirectory& work, std::vector<std::string> options) {
   const std::vector<std::string> small = {
       "--validation", "5",  "--held-out", "20", "--lexicon", work.path() + "/lexicon",
       "--width",      "32", "--layers",   "1",  "--heads",   "2",
@@ -48,7 +48,7 @@ TEST_CASE("the pronouncing example learns to say new words, with both models and
     INFO(options[1]);
     options.insert(options.end(), {"--held-out", "20", "--steps", "500", "--val-interval", "1000", "--out",
                                    "run" + std::to_string(i)});
-    const Finished result = train(work, options);
+    const Finished result = train_pronouncer(work, options);
     INFO(result.err);
     CHECK(result.code == 0);
     CHECK(number_after(result.out, "phoneme error rate ") < 20);
@@ -69,7 +69,7 @@ TEST_CASE("bad input to the pronouncing example gives one line, exit code 2 and 
       {{"--held-out", "2000"}, "none are left for training"},
   };
   for (const auto& [options, message] : table) {
-    const Finished result = train(work, options);
+    const Finished result = train_pronouncer(work, options);
     INFO(options.front(), " ", options.back(), " gave: ", result.err);
     CHECK(result.code == 2);
     CHECK(lines_of(result.err).size() == 1);

@@ -22,12 +22,6 @@ std::string map_in_docs(const std::string& name) {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
-std::string some_text() {
-  std::string text;
-  for (int i = 0; i < 300; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
-  return text;
-}
-
 double nats_of(const Finished& result) {
   INFO(result.err);
   REQUIRE(result.code == 0);
@@ -77,7 +71,7 @@ TEST_CASE("the name map for nn.TransformerEncoder covers every weight") {
 
 TEST_CASE("a run's own weights and checkpoints are evaluated without more options") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(300));
   const std::vector<std::string> small = {"--text",  "text", "--context", "16", "--batch", "4",
                                           "--steps", "30",   "--sample",  "0",  "--out"};
   std::vector<std::string> rnn = small, transformer = small;

@@ -8,13 +8,6 @@
 using namespace xtape;
 using namespace xtape::test;
 
-namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 TEST_CASE("parameters are grouped by their names, no more than needed") {
   const std::vector<std::string> names = {"a.weight", "a.bias", "layers.0.x.weight", "layers.0.y.weight",
                                           "layers.1.x.weight"};
@@ -29,16 +22,16 @@ TEST_CASE("medians") {
   CHECK(median({3}) == 3);
   CHECK(median({5, 1, 3}) == 3);
   CHECK(median({5, 1, 3, 2}) == 2.5);
-  CHECK(median({kNan, 1, 2}) == 2);
-  CHECK(median({kInf, kNan, 2}) == kInf);
-  CHECK(std::isnan(median({kNan, kNan, 2})));
+  CHECK(median({kNaN, 1, 2}) == 2);
+  CHECK(median({kInf, kNaN, 2}) == kInf);
+  CHECK(std::isnan(median({kNaN, kNaN, 2})));
   check_throws<ValueError>([] { median({}); }, "[median] there are no values");
 }
 
 TEST_CASE("the table shows the first, median and last joint norm of each layer") {
   LayerTable few({"a.weight", "b"}, {12, 3});
   CHECK(few.text() == "");
-  few.add({3, kNan});
+  few.add({3, kNaN});
   few.add({1, 0});
   few.add({2, 0.12345678});
   CHECK(few.text() ==

@@ -97,12 +97,12 @@ TEST_CASE("a directory is locked for others while the lock lives") {
 }
 
 TEST_CASE("the lines before a step are counted, half lines and damaged ones not") {
-  const std::string json = "{\"step\":0}\n{\"step\":4}\n{\"step\":9}\n";
-  CHECK(size_before(0, json, step_of_json_line) == 0);
-  CHECK(size_before(4, json, step_of_json_line) == 11);
-  CHECK(size_before(5, json, step_of_json_line) == 22);
-  CHECK(size_before(10, json, step_of_json_line) == 33);
-  CHECK(size_before(10, json.substr(0, 32), step_of_json_line) == 22);
+  const std::string lines = "{\"step\":0}\n{\"step\":4}\n{\"step\":9}\n";
+  CHECK(size_before(0, lines, step_of_json_line) == 0);
+  CHECK(size_before(4, lines, step_of_json_line) == 11);
+  CHECK(size_before(5, lines, step_of_json_line) == 22);
+  CHECK(size_before(10, lines, step_of_json_line) == 33);
+  CHECK(size_before(10, lines.substr(0, 32), step_of_json_line) == 22);
   CHECK(size_before(10, "{\"step\":0}\nnothing\n{\"step\":9}\n", step_of_json_line) == 11);
   CHECK(size_before(10, "{\"step\":0}\n[3]\n", step_of_json_line) == 11);
   CHECK(size_before(10, "{\"step\":0}\n{\"step\":0,\"kind\":\"finished\"}\n", step_of_json_line) == 11);

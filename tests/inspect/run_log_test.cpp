@@ -18,9 +18,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 /// Parsed arguments of a run of `steps` steps into a directory.
 std::unique_ptr<Args> arguments(const std::string& out, index_t steps) {
   auto args = std::make_unique<Args>("program", "About.", ArgsDefaults{.seed = 5});
@@ -68,12 +65,6 @@ std::map<std::string, std::string> norms_of(const std::string& directory, index_
       out[line.substr(first + 1, last - first - 1)] = line.substr(last + 1);
   }
   return out;
-}
-
-double norm_of(const Array& values) {
-  double squares = 0;
-  for (real x : values) squares += static_cast<double>(x) * static_cast<double>(x);
-  return std::sqrt(squares);
 }
 
 /// What is printed on stderr while it lives, in a file.
@@ -210,10 +201,10 @@ TEST_CASE("numbers that are not finite keep the files readable") {
   AdamW opt(all_parameters(model.store));
   model.set_grads({1, 1, 1, 1}, {1, 1});
   CHECK(opt.step(0.1));
-  model.set_grads({kNan, 0, 0, 0}, {kInf, 0});
+  model.set_grads({kNaN, 0, 0, 0}, {kInf, 0});
   const double norm = clip_grad_norm(model.store, 1);
   CHECK(!opt.step(0.1));
-  log.step(0, {.loss = kNan, .validation_loss = -kInf, .lr = 0, .grad_norm = norm}, opt);
+  log.step(0, {.loss = kNaN, .validation_loss = -kInf, .lr = 0, .grad_norm = norm}, opt);
   model.set_grads({1, 0, 0, 0}, {kInf, 0});
   log.step(1, {.loss = kInf, .grad_norm = clip_grad_norm(model.store, 1)}, opt);
   const std::vector<json> lines = metrics_of(log.directory());

@@ -10,12 +10,6 @@ namespace xtape::test {
 
 constexpr Limits kClose = {tolerance(1e-10, 2e-5), tolerance(1e-12, 1e-6)};
 
-inline double norm_of(const Array& x) {
-  double squares = 0;
-  for (real v : x) squares += static_cast<double>(v) * static_cast<double>(v);
-  return std::sqrt(squares);
-}
-
 template <class Named>
 const Named& at(const std::vector<Named>& list, const std::string& name) {
   for (const Named& x : list)

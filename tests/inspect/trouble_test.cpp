@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-std::unique_ptr<Args> arguments(const std::string& out, index_t steps, std::vector<std::string> more = {}) {
+std::unique_ptr<Args> run_arguments(const std::string& out, index_t steps, std::vector<std::string> more = {}) {
   auto args = std::make_unique<Args>("program", "About.");
   std::vector<std::string> all = {"program", "--out", out, "--steps", std::to_string(steps)};
   all.insert(all.end(), more.begin(), more.end());
@@ -83,16 +83,16 @@ void plant_nan(Parameter parameter) {
   parameter.set_value(value);
 }
 
-constexpr RunLogOptions kQuiet = {.interval = 5, .console = false};
+constexpr RunLogOptions kEveryFifth = {.interval = 5, .console = false};
 
 }  // namespace
 
 TEST_CASE("a NaN planted in a layer: --detect-anomaly names op, layer, step and shapes, and keeps the arrays") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 12, {"--detect-anomaly"});
+  const auto args = run_arguments(work.path() + "/run", 12, {"--detect-anomaly"});
   Network net;
-  RunLog log(*args, net.store, kQuiet);
+  RunLog log(*args, net.store, kEveryFifth);
   for (index_t i = 0; i < 10; ++i) {
     if (i == 7) plant_nan(net.fc2.weight);
     net.step(log, i);
@@ -130,10 +130,10 @@ TEST_CASE("a NaN planted in a layer: --detect-anomaly names op, layer, step and 
 TEST_CASE("an infinite gradient: the op is named in the backward") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 3, {"--detect-anomaly"});
+  const auto args = run_arguments(work.path() + "/run", 3, {"--detect-anomaly"});
   ParamStore store;
   const Parameter w = store.root().parameter("w", {2}, init::constant(0));
-  RunLog log(*args, store, kQuiet);
+  RunLog log(*args, store, kEveryFifth);
   SGD opt(all_parameters(store));
   Tape tape;
   const Tensor root = sqrt(Tensor(w));  // 0, slope infinite
@@ -154,9 +154,9 @@ TEST_CASE("an infinite gradient: the op is named in the backward") {
 TEST_CASE("without --detect-anomaly the first layer whose output is NaN is named at the logged step") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 12);
+  const auto args = run_arguments(work.path() + "/run", 12);
   Network net;
-  RunLog log(*args, net.store, kQuiet);
+  RunLog log(*args, net.store, kEveryFifth);
   for (index_t i = 0; i < 12; ++i) {
     if (i == 7) plant_nan(net.fc2.weight);
     net.step(log, i);
@@ -171,7 +171,7 @@ TEST_CASE("without --detect-anomaly the first layer whose output is NaN is named
 TEST_CASE("a bad batch between two logged steps is named with its number, and the steps before it are kept") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 60);
+  const auto args = run_arguments(work.path() + "/run", 60);
   Network net;
   RunLog log(*args, net.store, {.interval = 25, .console = false});
   for (index_t i = 0; i < 60; ++i)
@@ -200,10 +200,10 @@ TEST_CASE("a bad batch between two logged steps is named with its number, and th
 
 TEST_CASE("a dead layer is named: its units and the weights that do not learn") {
   const TemporaryDirectory work;
-  const auto args = arguments(work.path() + "/run", 20);
+  const auto args = run_arguments(work.path() + "/run", 20);
   Network net;
   Parameter(net.fc2.bias).set_value(row({-50, -50, -50, -50, -50, -50, -50, -50}));
-  RunLog log(*args, net.store, kQuiet);
+  RunLog log(*args, net.store, kEveryFifth);
   for (index_t i = 0; i < 20; ++i) net.step(log, i);
   log.finish();
   const Verdict dead = verdict_of(log.directory(), "dead_units");
@@ -224,9 +224,9 @@ TEST_CASE("policies: warn goes on, skip leaves the weights alone, stop ends with
     };
   };
   const auto weights_after = [&](const std::string& policy, index_t bad, double factor) {
-    const auto args = arguments(work.path() + "/" + policy + std::to_string(bad), 41, {"--on-trouble", policy});
+    const auto args = run_arguments(work.path() + "/" + policy + std::to_string(bad), 41, {"--on-trouble", policy});
     Network net;
-    RunLog log(*args, net.store, kQuiet);
+    RunLog log(*args, net.store, kEveryFifth);
     for (index_t i = 0; i < 40; ++i) net.step(log, i, spoil_at(i, bad, factor));
     Array before = net.fc1.weight.value();
     net.step(log, 40, spoil_at(40, 40, factor));
@@ -251,7 +251,7 @@ TEST_CASE("policies: warn goes on, skip leaves the weights alone, stop ends with
 TEST_CASE("a run that is broken for good neither fills the disk nor stops") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 400);
+  const auto args = run_arguments(work.path() + "/run", 400);
   Network net;
   RunLog log(*args, net.store, {.interval = 100, .console = false});
   plant_nan(net.fc1.weight);
@@ -263,10 +263,10 @@ TEST_CASE("a run that is broken for good neither fills the disk nor stops") {
 
 TEST_CASE("SIGUSR1 makes the recorder write, and a run that ends without finish() writes too") {
   const TemporaryDirectory work;
-  const auto args = arguments(work.path() + "/run", 40);
+  const auto args = run_arguments(work.path() + "/run", 40);
   {
     Network net;
-    RunLog log(*args, net.store, kQuiet);
+    RunLog log(*args, net.store, kEveryFifth);
     for (index_t i = 0; i < 20; ++i) {
       if (i == 6) std::raise(SIGUSR1);
       net.step(log, i);
@@ -286,9 +286,9 @@ TEST_CASE("a directory that goes away during the run costs one warning and no st
   {
     const int before = dup(2), file = open(errors.c_str(), O_WRONLY | O_CREAT, 0600);
     dup2(file, 2);
-    const auto args = arguments(work.path() + "/run", 40);
+    const auto args = run_arguments(work.path() + "/run", 40);
     Network net;
-    RunLog log(*args, net.store, kQuiet);
+    RunLog log(*args, net.store, kEveryFifth);
     for (index_t i = 0; i < 30; ++i) {
       if (i == 20) std::filesystem::remove_all(log.directory());
       if (i == 25) plant_nan(net.fc1.weight);
@@ -307,7 +307,7 @@ TEST_CASE("a directory that goes away during the run costs one warning and no st
 
 TEST_CASE("only logged steps are looked at, and a validation step between them lacks what nobody could know") {
   const TemporaryDirectory work;
-  const auto args = arguments(work.path() + "/run", 100);
+  const auto args = run_arguments(work.path() + "/run", 100);
   Network net;
   RunLog log(*args, net.store, {.interval = 10, .console = false});
   std::vector<index_t> seen;
@@ -332,7 +332,7 @@ TEST_CASE("only logged steps are looked at, and a validation step between them l
 
 TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of every step") {
   const TemporaryDirectory work;
-  const auto args = arguments(work.path() + "/run", 100);
+  const auto args = run_arguments(work.path() + "/run", 100);
   Network net;
   RunLog log(*args, net.store, {.interval = 20, .console = false});
   std::vector<double> losses, norms, factors;
@@ -380,9 +380,9 @@ TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of ever
 TEST_CASE("the extremes of an interval that begins with NaN are those of its finite steps") {
   const TemporaryDirectory work;
   const Silence silence;
-  const auto args = arguments(work.path() + "/run", 11);
+  const auto args = run_arguments(work.path() + "/run", 11);
   Network net;
-  RunLog log(*args, net.store, kQuiet);
+  RunLog log(*args, net.store, kEveryFifth);
   for (index_t i = 0; i < 11; ++i)  // the interval of steps 6 to 10 begins with a spoilt batch
     net.step(log, i, [&](Array& x) {
       if (i == 6) x.data()[0] = std::numeric_limits<real>::quiet_NaN();

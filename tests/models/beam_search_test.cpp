@@ -7,7 +7,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr index_t kFirst = 0, kLast = 1;
+constexpr index_t kBeamStart = 0, kBeamEnd = 1;
 
 /// A chain of tokens: P(next | token) by a table, for every row alike.
 BeamStep chain(std::vector<std::vector<double>> table) {
@@ -27,10 +27,10 @@ const BeamSelect kNoState = [](const IndexArray&) {};
 TEST_CASE("beam search finds what greedy search misses") {
   // Greedy: 2 (0.6), then at best 0.4 * end. Better: 3 (0.4), then the end for sure.
   const BeamStep step = chain({{0, 0, 0.6, 0.4}, {0.25, 0.25, 0.25, 0.25}, {0.3, 0.4, 0.3, 0}, {0, 1, 0, 0}});
-  const auto greedy =
-      beam_search(1, step, kNoState, {.beams = 1, .start = kFirst, .end = kLast, .longest = 5, .length_power = 0});
-  const auto beam =
-      beam_search(1, step, kNoState, {.beams = 3, .start = kFirst, .end = kLast, .longest = 5, .length_power = 0});
+  const auto greedy = beam_search(1, step, kNoState,
+                                  {.beams = 1, .start = kBeamStart, .end = kBeamEnd, .longest = 5, .length_power = 0});
+  const auto beam = beam_search(1, step, kNoState,
+                                {.beams = 3, .start = kBeamStart, .end = kBeamEnd, .longest = 5, .length_power = 0});
   CHECK(greedy[0][0].tokens == std::vector<index_t>{2});
   CHECK(beam[0][0].tokens == std::vector<index_t>{3});
   CHECK(beam[0][0].ended);
@@ -43,13 +43,13 @@ TEST_CASE("beam search: the length power prefers longer sequences, and the great
   const BeamStep step = chain({{0, 0, 1, 0}, {0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0, 0.5}, {0, 0.9, 0, 0.1}});
   const auto best = [&](double power) {
     return beam_search(1, step, kNoState,
-                       {.beams = 4, .start = kFirst, .end = kLast, .longest = 6, .length_power = power})[0][0]
+                       {.beams = 4, .start = kBeamStart, .end = kBeamEnd, .longest = 6, .length_power = power})[0][0]
         .tokens;
   };
   CHECK(best(0) == std::vector<index_t>{2});
   CHECK(best(1) == std::vector<index_t>{2, 3});
   const BeamStep endless = chain({{0, 0, 1, 0}, {0.25, 0.25, 0.25, 0.25}, {0, 0, 1, 0}, {0, 0, 1, 0}});
-  const auto cut = beam_search(1, endless, kNoState, {.beams = 2, .start = kFirst, .end = kLast, .longest = 3});
+  const auto cut = beam_search(1, endless, kNoState, {.beams = 2, .start = kBeamStart, .end = kBeamEnd, .longest = 3});
   CHECK(cut[0][0].tokens == std::vector<index_t>{2, 2, 2});
   CHECK_FALSE(cut[0][0].ended);
 }
@@ -73,7 +73,7 @@ TEST_CASE("beam search: each source on its own, and rows are selected so that st
     for (std::size_t row = 0; row < 6; ++row) twos[row] = old[static_cast<std::size_t>(rows.data()[row])];
   };
   const auto found =
-      beam_search(2, step, select, {.beams = 3, .start = kFirst, .end = kLast, .longest = 8, .length_power = 0});
+      beam_search(2, step, select, {.beams = 3, .start = kBeamStart, .end = kBeamEnd, .longest = 8, .length_power = 0});
   CHECK(found[0][0].tokens == std::vector<index_t>{2});
   CHECK(found[1][0].tokens == std::vector<index_t>{2, 2});
   for (const auto& hypothesis : found[1]) CHECK(std::count(hypothesis.tokens.begin(), hypothesis.tokens.end(), 2) == 2);

@@ -19,7 +19,7 @@ constexpr CellKind kKinds[] = {CellKind::rnn, CellKind::gru, CellKind::lstm};
 
 CharRNNConfig small(CellKind cell) { return {.vocab = 5, .cell = cell, .embedding = 3, .hidden = 8, .layers = 2}; }
 
-const Limits kClose = {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)};
+const Limits kRounding = {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)};
 
 }  // namespace
 
@@ -35,8 +35,8 @@ TEST_CASE("a carried state stands for the characters before") {
     const IndexArray front = {{0, 1, 2}, {4, 4, 1}}, back = {{3, 4, 0}, {0, 2, 3}};
     const CharRNNOutput first = model(front);
     const CharRNNOutput second = model(back, first.state);
-    check_near(concat({first.logits, second.logits}, 1).value(), whole.logits.value(), kClose);
-    check_near(second.state.h[1].value(), whole.state.h[1].value(), kClose);
+    check_near(concat({first.logits, second.logits}, 1).value(), whole.logits.value(), kRounding);
+    check_near(second.state.h[1].value(), whole.state.h[1].value(), kRounding);
   }
 }
 
@@ -83,11 +83,8 @@ TEST_CASE("the recurrent language model refuses what does not fit") {
   const CharRNN model(store.root(), small(CellKind::gru));
   check_throws<ShapeError>([&] { model(IndexArray{0, 1}); }, "[char_rnn] ids must be [B, T]; got shape (2)");
   check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "id 5 is outside 0..4");
-  check_throws<ShapeError>(
-      [&] {
-        model(first_ids(2), model(first_ids(1)).state);
-      },
-      "[gru] the hidden state must have shape (2,8); got shape (1,8)");
+  check_throws<ShapeError>([&] { model(first_ids(2), model(first_ids(1)).state); },
+                           "[gru] the hidden state must have shape (2,8); got shape (1,8)");
   check_throws<ValueError>([] { cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
   CHECK(cell_kind("rnn") == CellKind::rnn);
   CHECK(cell_kind("gru") == CellKind::gru);

@@ -36,8 +36,6 @@ struct Layer {
   explicit Layer(const AttentionForm& form) : attention(store.root(), {.width = 8, .heads = 4, .form = form}) {}
 };
 
-Array steps(const Tensor& x, index_t begin, index_t end) { return slice(x, 1, begin, end).value(); }
-
 /// x with the positions from `first` on replaced.
 Array spoiled(Array x, std::size_t first, real value) {
   for (std::size_t b = 0; b < x.shape()[0]; ++b)

@@ -7,12 +7,6 @@
 using namespace xtape;
 using namespace xtape::test;
 
-namespace {
-
-Array steps(const Tensor& x, index_t begin, index_t end) { return slice(x, 1, begin, end).value(); }
-
-}  // namespace
-
 TEST_CASE("AttentionRNN: the first step is the cell's alone, later steps have no influence on earlier ones") {
   for (const ScoreKind score : {ScoreKind::dot, ScoreKind::scaled_dot, ScoreKind::additive}) {
     ParamStore store(3);

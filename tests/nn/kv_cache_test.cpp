@@ -24,8 +24,6 @@ std::vector<std::pair<std::string, AttentionForm>> all_forms() {
   return out;
 }
 
-Array steps(const Tensor& x, index_t begin, index_t end) { return slice(x, 1, begin, end).value(); }
-
 const std::vector<index_t> kChunkings[] = {{4}, {3, 1}, {1, 1, 1, 1}, {2, 2}, {1, 3}};
 
 }  // namespace

@@ -8,9 +8,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
-
 /// Calls `check(make)` for every optimizer.
 template <class Check>
 void for_every_optimizer(const Check& check) {
@@ -95,7 +92,7 @@ TEST_CASE("optimizers: tied parameters are stepped once") {
 
 TEST_CASE("optimizers: a gradient that is not finite changes nothing, and later steps do not know of it") {
   for_every_optimizer([](const auto& make) {
-    for (double bad : {kNan, kInf, -kInf}) {
+    for (double bad : {kNaN, kInf, -kInf}) {
       Pair p, q;
       auto optimizer = make(p.groups()), undisturbed = make(q.groups());
       for (std::uint64_t t = 0; t < 3; ++t) {
@@ -281,7 +278,7 @@ TEST_CASE("optimizers: a rate that is negative or not finite") {
     Pair p;
     p.set_grads(1);
     auto optimizer = make(p.groups());
-    for (double rate : {-0.1, kNan, kInf})
+    for (double rate : {-0.1, kNaN, kInf})
       check_throws<ValueError>([&] { optimizer->step(rate); }, "the learning rate must not be negative or infinite");
     check_equal(p.a.value(), row({1, -2, 3}));
     CHECK(optimizer->state().parameters.empty());

@@ -5,7 +5,7 @@ using namespace xtape::test;
 
 namespace {
 
-struct Model {
+struct LayerAndNorm {
   ParamStore store{1};
   Linear layer{store.root() / "layer", 2, 3};
   LayerNorm norm{store.root() / "norm", 3};
@@ -20,7 +20,7 @@ std::vector<std::string> names(const ParamGroup& group) {
 }  // namespace
 
 TEST_CASE("param groups: matrices decay, biases and gains do not") {  // O-26
-  Model model;
+  LayerAndNorm model;
   const Groups groups = decay_groups(model.store, 0.1);
   REQUIRE(groups.size() == 2);
   CHECK(names(groups[0]) == std::vector<std::string>{"layer.weight"});
@@ -40,7 +40,7 @@ TEST_CASE("param groups: matrices decay, biases and gains do not") {  // O-26
 }
 
 TEST_CASE("param groups: decays() decides, not the shape, once it is set") {
-  Model model;
+  LayerAndNorm model;
   model.layer.weight.set_decays(false);
   model.norm.weight.set_decays(true);
   const Groups groups = decay_groups(model.store, 0.1);
@@ -48,7 +48,7 @@ TEST_CASE("param groups: decays() decides, not the shape, once it is set") {
 }
 
 TEST_CASE("param groups: all_parameters is one group") {
-  Model model;
+  LayerAndNorm model;
   const Groups groups = all_parameters(model.store, 0.3);
   REQUIRE(groups.size() == 1);
   CHECK(groups[0].parameters.size() == 4);
@@ -57,7 +57,7 @@ TEST_CASE("param groups: all_parameters is one group") {
 }
 
 TEST_CASE("param groups: the description names every parameter with its treatment") {
-  Model model;
+  LayerAndNorm model;
   Groups groups = decay_groups(model.store, 0.1);
   groups[1].lr_scale = 2;
   CHECK(describe(groups) ==

@@ -7,9 +7,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
-
 using Schedule = std::function<double(index_t)>;
 
 /// The rates of a run of steps 0, 1, ... against the wanted list, and of every run that starts again at step k.
@@ -115,7 +112,7 @@ TEST_CASE("schedules: numbers outside their domain") {
     refused(schedule, name, -1);
     refused(schedule, "a number of steps is negative: -1", -1);
   }
-  for (double bad : {-1.0, kNan, kInf}) {
+  for (double bad : {-1.0, kNaN, kInf}) {
     refused([=](index_t s) { return constant(s, {.peak = bad}); }, "a rate is negative or not finite");
     refused([=](index_t s) { return linear_decay(s, {.total = 9, .peak = 1, .floor = bad}); }, "a rate is negative");
     refused([=](index_t s) { return cosine(s, {.total = 9, .peak = bad}); }, "a rate is negative");

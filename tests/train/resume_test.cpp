@@ -36,12 +36,6 @@ std::vector<Example> examples() {
   return out;
 }
 
-std::string some_text() {
-  std::string text;
-  for (int i = 0; i < 300; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
-  return text;
-}
-
 std::vector<std::string> with(std::vector<std::string> options, const std::vector<std::string>& more) {
   options.insert(options.end(), more.begin(), more.end());
   return options;
@@ -75,7 +69,7 @@ void check_same(const std::string& run, const std::map<std::string, std::string>
 
 TEST_CASE("20 steps equal 7 and 3 and 10 in new processes, at 1 and 2 threads") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(300));
   int number = 0;
   for (const Example& example : examples()) {
     const std::string whole = "whole" + std::to_string(++number), parts = "parts" + std::to_string(number);
@@ -110,7 +104,7 @@ TEST_CASE("20 steps equal 7 and 3 and 10 in new processes, at 1 and 2 threads") 
 
 TEST_CASE("lines after the newest checkpoint are cut when a run goes on, also half ones") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(300));
   const Example example = examples().back();
   REQUIRE(run(example.program, with(example.options, {"--out", "whole"}), work.path()).code == 0);
   REQUIRE(run(example.program, with(example.options, {"--out", "killed", "--stop-after", "13"}), work.path()).code ==
@@ -131,11 +125,11 @@ TEST_CASE("lines after the newest checkpoint are cut when a run goes on, also ha
 
 TEST_CASE("a run is resumed with its own options, text and program only") {
   const TemporaryDirectory work;
-  work.write("text", some_text());
+  work.write("text", some_text(300));
   const Example example = examples().back();
   REQUIRE(run(example.program, with(example.options, {"--out", "run", "--stop-after", "5"}), work.path()).code == 0);
-  work.write("copy", some_text());
-  work.write("other", some_text() + ".");
+  work.write("copy", some_text(300));
+  work.write("other", some_text(300) + ".");
   work.write("empty/run.json", "{}");
   work.write("number/run.json", "3");
   fs::create_directory(work.path() + "/none");
@@ -219,7 +213,7 @@ class Background {
 TEST_CASE("SIGINT and SIGTERM end a run after the step, with a checkpoint and a line that says how to go on") {
   for (const int number : {SIGINT, SIGTERM}) {
     const TemporaryDirectory work;
-    work.write("text", some_text());
+    work.write("text", some_text(300));
     const Example example = examples().back();
     Background background(example, work.path());
     const Finished second = run(example.program, {"--resume", "run"}, work.path());  // two processes on one directory

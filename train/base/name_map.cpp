@@ -19,7 +19,7 @@ std::vector<std::string> parts_of(std::string_view name) {
   }
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string with_dots(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ".") + part;
   return out;
@@ -29,10 +29,10 @@ std::string joined(const std::vector<std::string>& parts) {
 
 NameMap NameMap::load(const std::string& path) {
   const auto fail = [&path](const std::string& what) { throw FileError("name map", path + ": " + what); };
-  const auto json = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
-  if (!json.is_object()) fail("this is not a JSON object of names");
+  const auto names = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  if (!names.is_object()) fail("this is not a JSON object of names");
   NameMap map;
-  for (const auto& [foreign, ours] : json.items()) {
+  for (const auto& [foreign, ours] : names.items()) {
     if (!ours.is_string() && !ours.is_null()) fail("'" + foreign + "' stands for neither a name nor null");
     Rule rule{parts_of(foreign), {}};
     if (ours.is_string()) {
@@ -62,7 +62,7 @@ std::optional<std::string> NameMap::operator()(std::string_view foreign) const {
     for (std::string& part : ours)
       if (part == "*") part = stars[star++];
     ours.insert(ours.end(), parts.begin() + static_cast<std::ptrdiff_t>(rule.foreign.size()), parts.end());
-    return joined(ours);
+    return with_dots(ours);
   }
   return std::string(foreign);
 }

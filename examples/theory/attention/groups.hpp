@@ -12,6 +12,17 @@
 
 namespace xtape::theory {
 
+/// x [T, D] as the one head of one sequence [1, 1, T, D].
+inline Tensor head(const Array& x) {
+  return reshape(x, {1, 1, static_cast<index_t>(x.shape(0)), static_cast<index_t>(x.shape(1))});
+}
+
+inline double dot_of(const Array& a, const Array& b) {
+  double out = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) out += a.data()[i] * b.data()[i];
+  return out;
+}
+
 void scores(Report& report);           ///< A1, A2
 void counts(Report& report);           ///< A3, A13
 void linear_kinds(Report& report);     ///< A4, A5, A6

@@ -5,10 +5,6 @@ namespace xtape::theory {
 
 namespace {
 
-Tensor head(const Array& x) {
-  return reshape(x, {1, 1, static_cast<index_t>(x.shape(0)), static_cast<index_t>(x.shape(1))});
-}
-
 /// Largest |central difference| of the output to all elements of an operand.
 template <class F>
 double largest_slope(const F& f, const Array& x) {

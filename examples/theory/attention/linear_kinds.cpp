@@ -24,10 +24,6 @@ Array kernel_matrix(const Array& q, const Array& k, const F& f) {
   return out;
 }
 
-Tensor head(const Array& x) {
-  return reshape(x, {1, 1, static_cast<index_t>(x.shape(0)), static_cast<index_t>(x.shape(1))});
-}
-
 /// Pivots above 1e-10 in Gaussian elimination with complete pivoting.
 double rank_of(Array m) {
   const std::size_t n = m.shape(0);

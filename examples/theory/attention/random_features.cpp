@@ -5,11 +5,6 @@ namespace xtape::theory {
 
 namespace {
 
-double dot_of(const Array& a, const Array& b) {
-  double out = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) out += a.data()[i] * b.data()[i];
-  return out;
-}
 double squared(const Array& a) { return dot_of(a, a); }
 double squared_distance(const Array& a, const Array& b) { return squared(a) + squared(b) - 2 * dot_of(a, b); }
 

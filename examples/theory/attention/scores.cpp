@@ -5,12 +5,6 @@ namespace xtape::theory {
 
 namespace {
 
-double dot_of(const Array& q, const Array& k) {
-  double out = 0;
-  for (std::size_t i = 0; i < q.size(); ++i) out += q.data()[i] * k.data()[i];
-  return out;
-}
-
 /// Variance of values with its standard error, from the fourth moment.
 Mean variance_of(const std::vector<double>& values) {
   const double center = mean_of(values).mean;

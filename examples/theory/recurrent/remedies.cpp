@@ -5,27 +5,27 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr std::size_t kWidth = 64;
+constexpr std::size_t kSide = 64;
 constexpr index_t kLag = 40;
 
 using Step = std::function<Tensor(const Tensor& x, const Tensor& h)>;
 
 /// |d h_T / d h_{T-lag}| of a network that reads small random inputs, for lags 0, 10, 20, 30 and kLag.
-std::vector<double> norms(const Step& step, std::size_t width = kWidth) {
+std::vector<double> norms(const Step& step, std::size_t width = kSide) {
   Random random(8, "remedies");
-  const Array inputs = normal_array({kLag, kWidth}, random, 0.3);
+  const Array inputs = normal_array({kLag, kSide}, random, 0.3);
   const auto at = [&](index_t t, const Tensor& h) { return step(slice(Tensor(inputs), 0, t, t + 1), h); };
   return state_jacobian_norms(at, normal_array({1, width}, random, 0.3), kLag, {0, 10, 20, 30, kLag});
 }
 
 Array filled(const Init& init) {
   Random random(9, "weight");
-  Array out(Shape{kWidth, kWidth});
+  Array out(Shape{kSide, kSide});
   init(out, random);
   return out;
 }
 
-Array gaussian(double gain) { return filled(init::normal(0, gain / std::sqrt(static_cast<double>(kWidth)))); }
+Array gaussian(double gain) { return filled(init::normal(0, gain / std::sqrt(static_cast<double>(kSide)))); }
 
 Step vanilla(const Array& weight, Tensor (*s)(const Tensor&)) {
   return [weight, s](const Tensor& x, const Tensor& h) { return s(x + linear(h, weight)); };
@@ -38,11 +38,11 @@ Step normalised(const Array& weight) {
 /// An LSTM whose state is h and c side by side; `weight` for each gate.
 Step gated(const Array& weight, double forget_bias) {
   const Tensor all = concat({weight, weight, weight, weight}, 0);
-  const Tensor inputs = concat({diagonal(kWidth, 1), Tensor::zeros({2 * kWidth, kWidth}), diagonal(kWidth, 1)}, 0);
-  Array bias = Tensor::zeros({4 * kWidth}).value();
-  std::fill_n(bias.data() + kWidth, kWidth, static_cast<real>(forget_bias));
+  const Tensor inputs = concat({diagonal(kSide, 1), Tensor::zeros({2 * kSide, kSide}), diagonal(kSide, 1)}, 0);
+  Array bias = Tensor::zeros({4 * kSide}).value();
+  std::fill_n(bias.data() + kSide, kSide, static_cast<real>(forget_bias));
   return [=](const Tensor& x, const Tensor& state) {
-    const auto parts = split(state, kWidth, 1);
+    const auto parts = split(state, kSide, 1);
     const LstmStep next = lstm_cell(x, parts[0], parts[1], {inputs, all, bias, {}});
     return concat({next.h, next.c}, 1);
   };
@@ -54,10 +54,10 @@ struct Clipped {
 };
 Clipped clipped(const Array& weight) {
   Random random(8, "clipping");
-  Parameter recurrent("weight", weight), start("start", normal_array({1, kWidth}, random, 0.3));
+  Parameter recurrent("weight", weight), start("start", normal_array({1, kSide}, random, 0.3));
   Tape tape;
   Tensor h = start;
-  for (index_t t = 0; t < kLag; ++t) h = tanh(linear(h, recurrent) + Tensor(normal_array({1, kWidth}, random, 0.3)));
+  for (index_t t = 0; t < kLag; ++t) h = tanh(linear(h, recurrent) + Tensor(normal_array({1, kSide}, random, 0.3)));
   tape.backward(sum(h));
   const auto share = [&] { return norm_of(start.grad()) / norm_of(recurrent.grad()); };
   Clipped out{0, 0, share(), 0};
@@ -99,7 +99,7 @@ void remedies(Report& report) {
   claim.at_least("LayerNorm at gain 0.5, beside none", 1e4,
                  at_lag("LayerNorm, gain 0.5", norms(normalised(gaussian(0.5)))) / vanishes);
   claim.at_least("LSTM, forget bias 4, weights of gain 0.5", 0.1,
-                 at_lag("LSTM, gain 0.5", norms(gated(gaussian(0.5), 4), 2 * kWidth)));
+                 at_lag("LSTM, gain 0.5", norms(gated(gaussian(0.5), 4), 2 * kSide)));
   claim.plot(std::move(plot));
   const auto a_step = [](const Init& start) {
     return std::pow(norms(vanilla(filled(start), relu)).back(), 1.0 / kLag);

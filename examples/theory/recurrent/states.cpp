@@ -5,15 +5,15 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr index_t kWidth = 24;
+constexpr index_t kUnits = 24;
 
 /// h_t = W s(h_{t-1}) + b for t = 1..T, from h0.
-struct Network {
+struct Recurrence {
   RNNCell cell;
   Tensor no_input = Tensor::zeros({1, 1});
 
-  Network(const ParamStore& store, const Scope& scope, index_t width, Nonlinearity s, const Array& weight,
-          const Array& bias = {})
+  Recurrence(const ParamStore& store, const Scope& scope, index_t width, Nonlinearity s, const Array& weight,
+             const Array& bias = {})
       : cell(scope, 1, width,
              {.nonlinearity = s, .place = NonlinearityPlace::outside, .init = {.bias = init::zeros()}}) {
     store.parameter("weight_hh").set_value(weight);
@@ -41,16 +41,16 @@ void two_forms(Report& report) {
                "h_t = W s(h_{t-1}) + U x_t + b and g_t = s(W g_{t-1} + U x_t + b): g_t = s(h_t) if g_0 = s(h_0)",
                "substitution; Pascanu, Mikolov, Bengio 2013, section 1"});
   Random random(report.seed(), "two forms");
-  const Tensor x = normal_array({3, 30, 4}, random), h0 = normal_array({3, kWidth}, random);
+  const Tensor x = normal_array({3, 30, 4}, random), h0 = normal_array({3, kUnits}, random);
   const auto apart = [&](Nonlinearity s, const Tensor& h, const Tensor& g) {
     ParamStore outside(1), inside(1);  // the same seed and names: the same weights
-    const RNN first(outside.root(), 4, kWidth, {.nonlinearity = s, .place = NonlinearityPlace::outside});
-    const RNN second(inside.root(), 4, kWidth, {.nonlinearity = s});
+    const RNN first(outside.root(), 4, kUnits, {.nonlinearity = s, .place = NonlinearityPlace::outside});
+    const RNN second(inside.root(), 4, kUnits, {.nonlinearity = s});
     const Tensor states = first(x, {{h}}).y;
     return largest_difference((s == Nonlinearity::tanh ? tanh(states) : sigmoid(states)).value(),
                               second(x, {{g}}).y.value());
   };
-  const Tensor zero = Tensor::zeros({3, kWidth});
+  const Tensor zero = Tensor::zeros({3, kUnits});
   claim.near("tanh, 30 steps, largest |g_t - s(h_t)|", 0, apart(Nonlinearity::tanh, h0, tanh(h0)), 1e-12);
   claim.near("sigmoid", 0, apart(Nonlinearity::sigmoid, h0, sigmoid(h0)), 1e-12);
   claim.near("tanh, both starts 0 (tanh 0 = 0)", 0, apart(Nonlinearity::tanh, zero, zero), 1e-12);
@@ -62,12 +62,12 @@ void two_forms(Report& report) {
 Curve jacobian_norms(Claim& claim, const std::string& name, Nonlinearity s, double gamma, double delta) {
   ParamStore store(2);
   Random random(3, "bound " + name);
-  Array weight = normal_array({kWidth, kWidth}, random);
+  Array weight = normal_array({kUnits, kUnits}, random);
   weight *= static_cast<real>(delta / gamma / spectral_norm(weight));
-  const Network network(store, store.root(), kWidth, s, weight);
+  const Recurrence network(store, store.root(), kUnits, s, weight);
   const std::vector<index_t> lags = {0, 1, 2, 5, 10, 15, 20, 25, 30, 35, 40};
   const std::vector<double> norms =
-      state_jacobian_norms(std::cref(network), normal_array({1, kWidth}, random), 40, lags);
+      state_jacobian_norms(std::cref(network), normal_array({1, kUnits}, random), 40, lags);
   double worst = 0;
   std::vector<double> later, logs;
   for (std::size_t i = 0; i < lags.size(); ++i) {
@@ -87,14 +87,14 @@ void bound(Report& report) {
                        "Pascanu, Mikolov, Bengio 2013, section 2.1"});
   ParamStore store(2);
   Random random(report.seed(), "product");
-  const Array weight = normal_array({kWidth, kWidth}, random, 0.2), h0 = normal_array({1, kWidth}, random);
-  const Network network(store, store.root(), kWidth, Nonlinearity::tanh, weight);
-  Array by_hand = diagonal(kWidth, 1);
+  const Array weight = normal_array({kUnits, kUnits}, random, 0.2), h0 = normal_array({1, kUnits}, random);
+  const Recurrence network(store, store.root(), kUnits, Nonlinearity::tanh, weight);
+  Array by_hand = diagonal(kUnits, 1);
   Tensor h = h0;
   for (int t = 0; t < 6; ++t) {
     Array factor = weight;  // W diag(1 - tanh^2 h)
-    for (std::size_t i = 0; i < kWidth; ++i)
-      for (std::size_t j = 0; j < kWidth; ++j) factor(i, j) *= 1 - std::pow(std::tanh(h.value()(0, j)), 2);
+    for (std::size_t i = 0; i < kUnits; ++i)
+      for (std::size_t j = 0; j < kUnits; ++j) factor(i, j) *= 1 - std::pow(std::tanh(h.value()(0, j)), 2);
     by_hand = product(factor, by_hand);
     h = network(t, h);
   }
@@ -130,13 +130,13 @@ void explosion(Report& report) {
   const std::vector<index_t> lags = {0, 1, 2, 4, 8, 12, 16, 20, 24, 25, 30};
   const auto norms = [&](std::size_t width, Nonlinearity s, const Array& weight, const Array& bias = {}) {
     ParamStore store(2);
-    const Network network(store, store.root(), static_cast<index_t>(width), s, weight, bias);
+    const Recurrence network(store, store.root(), static_cast<index_t>(width), s, weight, bias);
     return state_jacobian_norms(std::cref(network), normal_array({1, width}, random, 0.1), 30, lags);
   };
-  Array nilpotent = normal_array({kWidth, kWidth}, random, 1);
-  for (std::size_t i = 0; i < kWidth; ++i)
+  Array nilpotent = normal_array({kUnits, kUnits}, random, 1);
+  for (std::size_t i = 0; i < kUnits; ++i)
     for (std::size_t j = 0; j <= i; ++j) nilpotent(i, j) = 0;
-  const std::vector<double> stops = norms(kWidth, Nonlinearity::tanh, nilpotent);
+  const std::vector<double> stops = norms(kUnits, Nonlinearity::tanh, nilpotent);
   claim.at_least("nilpotent, tanh: |W|_2 gamma", 2, spectral_norm(nilpotent));
   claim.equal("nilpotent: Jacobian norm at lag 24", 0, stops[8]);
   claim.note("\"|W| > 1/gamma: they will explode\", growth over 30 steps at least 1", 1, stops.back(), 0.5,

@@ -12,8 +12,6 @@ using kernels::Unary;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
 
 struct Function {

@@ -12,13 +12,13 @@ using namespace xtape::test;
 
 namespace {
 
-const std::size_t kLengths[] = {0,   1,   7,   8,   15,  16,   17,   63,    64,    127,
-                                128, 129, 255, 256, 257, 1000, 4097, 32768, 32769, 100003};
+const std::size_t kRowLengths[] = {0,   1,   7,   8,   15,  16,   17,   63,    64,    127,
+                                   128, 129, 255, 256, 257, 1000, 4097, 32768, 32769, 100003};
 
 }  // namespace
 
 TEST_CASE("sums, sums of squares and dot products") {
-  for (const std::size_t n : kLengths) {
+  for (const std::size_t n : kRowLengths) {
     INFO(n);
     const Array x = sample({n}, 1, -1, 2), y = sample({n}, 2, 0, 1);
     long double sum = 0, squares = 0, dot = 0, size = 0;

@@ -9,8 +9,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using Inputs = std::span<const Tensor>;
 
 Tensor t(std::initializer_list<double> values) { return row(values); }
@@ -124,11 +122,11 @@ TEST_CASE("arrays without elements pass through arithmetic") {
 }
 
 TEST_CASE("infinities and NaN follow IEEE arithmetic") {
-  check_equal((t({1, -1, 0}) / t({0, 0, 0})).value(), row({kInf, -kInf, kNan}));
-  check_equal((t({kInf, kInf, kNan}) - t({kInf, 1, 1})).value(), row({kNan, kInf, kNan}));
-  check_equal(exp(t({-kInf, 0, kInf, kNan, 1000, -1000})).value(), row({0, 1, kInf, kNan, kInf, 0}));
-  check_equal(log(t({0, 1, kInf, -1, kNan})).value(), row({-kInf, 0, kInf, kNan, kNan}));
-  check_equal(sqrt(t({0, 4, kInf, -1, kNan})).value(), row({0, 2, kInf, kNan, kNan}));
+  check_equal((t({1, -1, 0}) / t({0, 0, 0})).value(), row({kInf, -kInf, kNaN}));
+  check_equal((t({kInf, kInf, kNaN}) - t({kInf, 1, 1})).value(), row({kNaN, kInf, kNaN}));
+  check_equal(exp(t({-kInf, 0, kInf, kNaN, 1000, -1000})).value(), row({0, 1, kInf, kNaN, kInf, 0}));
+  check_equal(log(t({0, 1, kInf, -1, kNaN})).value(), row({-kInf, 0, kInf, kNaN, kNaN}));
+  check_equal(sqrt(t({0, 4, kInf, -1, kNaN})).value(), row({0, 2, kInf, kNaN, kNaN}));
 }
 
 TEST_CASE("exp, log and sqrt at ordinary points") {

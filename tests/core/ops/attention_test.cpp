@@ -8,8 +8,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using Inputs = std::span<const Tensor>;
 
 index_t axis(const Tensor& x, index_t i) { return x.extent(i); }
@@ -177,7 +175,8 @@ TEST_CASE("causality and padding are combined by or") {  // O-04
   const Array q = array({1, 1, 3, 1}, {1, 1, 1}), k = array({1, 1, 3, 1}, {9, 0.2, 0.6});
   const Array v = array({1, 1, 3, 1}, {100, 1, 2});
   const AttentionOptions o{.causal = true, .key_padding = {{true, false, false}}, .scale = 1};
-  const Evaluated got = evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); }, {q, k, v});
+  const Evaluated got =
+      evaluate([&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], o); }, {q, k, v});
   check_near(got.value, array({1, 1, 3, 1}, {0, 1, 1.5986876601}));
   check_near(got.grads[1], array({1, 1, 3, 1}, {0, -0.2402607457, 0.2402607457}));
   check_near(got.grads[2], array({1, 1, 3, 1}, {0, 1.4013123399, 0.5986876601}));
@@ -229,7 +228,7 @@ TEST_CASE("grouped heads read their key heads in runs, and equal heads with copi
 
 TEST_CASE("what is hidden has exactly no influence, NaN and infinity included") {
   for (const std::size_t length : {4u, 80u}) {
-    for (const double poison : {kNan, kInf, 1e30, 0.5}) {
+    for (const double poison : {kNaN, kInf, 1e30, 0.5}) {
       INFO(length, " ", poison);
       const std::size_t bad = length - 2;
       const Array q = sample({1, 2, length, 3}, 1), clean_k = sample({1, 2, length, 3}, 2);
@@ -276,9 +275,9 @@ TEST_CASE("a query that sees no key may hold NaN") {
   const AttentionOptions o{.mask = mask};
   const auto f = [&](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1], o); };
   const Evaluated want = evaluate(f, {q, kv});
-  for (std::size_t c = 0; c < 2; ++c) q(0, 0, 1, c) = static_cast<real>(kNan);
+  for (std::size_t c = 0; c < 2; ++c) q(0, 0, 1, c) = static_cast<real>(kNaN);
   check_same(evaluate(f, {q, kv}), want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
-  const Evaluated upstream_nan = evaluate(f, {q, kv}, array({1, 1, 3, 2}, {1, 1, kNan, kNan, 1, 1}));
+  const Evaluated upstream_nan = evaluate(f, {q, kv}, array({1, 1, 3, 2}, {1, 1, kNaN, kNaN, 1, 1}));
   check_same(upstream_nan, want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
 }
 
@@ -353,7 +352,7 @@ TEST_CASE("attention refuses operands and options that do not fit") {
   check_throws<ShapeError>(with({.mask = Mask(Shape{5, 3})}), "the mask must be [T, S] or [B, T, S]");
   check_throws<ShapeError>(with({.mask = Mask(Shape{1, 3, 5})}), "the mask must be [T, S] or [B, T, S]");
   check_throws<ValueError>(with({.scale = -1}), "the scale must be positive");
-  check_throws<ValueError>(with({.scale = kNan}), "the scale must be positive");
+  check_throws<ValueError>(with({.scale = kNaN}), "the scale must be positive");
   check_throws<ValueError>(with({.scale = kInf}), "the scale must be positive");
   check_throws<ValueError>(with({.dropout = 1.5}), "the dropout probability must be from 0 to 1");
   check_throws<ValueError>(

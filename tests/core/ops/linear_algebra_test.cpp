@@ -13,12 +13,6 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-Array counting(const Shape& shape) {
-  Array out(shape);
-  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(i);
-  return out;
-}
-
 /// Element offset of the matrix that a batch index picks from an operand whose leading axes are broadcast.
 std::size_t matrix_at(const Shape& operand, const std::vector<std::size_t>& index) {
   const std::size_t lead = operand.size() - 2;
@@ -141,7 +135,8 @@ TEST_CASE("large products agree with the definition") {
 }
 
 TEST_CASE("products over nothing are zero and give zero gradients") {  // O-40
-  const Evaluated inner = evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {Array(Shape{2, 0}), Array(Shape{0, 3})});
+  const Evaluated inner =
+      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {Array(Shape{2, 0}), Array(Shape{0, 3})});
   check_equal(inner.value, array({2, 3}, {0, 0, 0, 0, 0, 0}));
   CHECK(shape_text(inner.grads[0].shape()) == "(2,0)");
   const Evaluated batch =
@@ -187,8 +182,8 @@ TEST_CASE("linear computes x W^T + b over any leading axes") {
 }
 
 TEST_CASE("linear without inputs gives the bias") {
-  const Evaluated got =
-      evaluate([](Inputs x) { return linear(x[0], x[1], x[2]); }, {Array(Shape{4, 0}), Array(Shape{2, 0}), row({3, 5})});
+  const Evaluated got = evaluate([](Inputs x) { return linear(x[0], x[1], x[2]); },
+                                 {Array(Shape{4, 0}), Array(Shape{2, 0}), row({3, 5})});
   check_equal(got.value, array({4, 2}, {3, 5, 3, 5, 3, 5, 3, 5}));
   check_equal(got.grads[2], row({4, 4}));
 }

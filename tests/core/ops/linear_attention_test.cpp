@@ -11,8 +11,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 /// One head of one sequence with values of width 1.
 Tensor column(std::initializer_list<double> values) { return Tensor(array({1, 1, values.size(), 1}, values)); }
 

@@ -8,7 +8,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 using Inputs = std::span<const Tensor>;
 
 const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // of the logits 1, 2, 3

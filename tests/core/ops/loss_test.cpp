@@ -8,7 +8,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 using Inputs = std::span<const Tensor>;
 
 Evaluated loss_of(const Array& logits, const IndexArray& targets, CrossEntropyOptions options = {}) {
@@ -110,7 +109,8 @@ TEST_CASE("a target out of range is refused before anything is written") {  // O
   check_equal(logits.grad(), array({1, 3}, {7, 8, 9}));
   check_equal(cross_entropy(logits, IndexArray{255}, {.ignore = 255}).value(), array({}, {0}));
   check_near(cross_entropy(logits, IndexArray{2}, {.ignore = 0}).value(), array({}, {0.4076059644}));
-  check_equal(cross_entropy(logits, IndexArray{0}, {.ignore = 0}).value(), array({}, {0}));  // a class may be the ignored value
+  check_equal(cross_entropy(logits, IndexArray{0}, {.ignore = 0}).value(),
+              array({}, {0}));  // a class may be the ignored value
 }
 
 TEST_CASE("targets of the wrong shape are refused") {
@@ -125,5 +125,6 @@ TEST_CASE("targets of the wrong shape are refused") {
         (void)cross_entropy(logits, IndexArray::from_shape({2, 1}));
       },
       "[cross_entropy] targets must have");
-  check_throws<ShapeError>([&] { (void)cross_entropy(Tensor::scalar(1), IndexArray{0}); }, "[cross_entropy] targets must have");
+  check_throws<ShapeError>([&] { (void)cross_entropy(Tensor::scalar(1), IndexArray{0}); },
+                           "[cross_entropy] targets must have");
 }

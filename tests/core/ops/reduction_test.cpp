@@ -8,20 +8,12 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Inputs = std::span<const Tensor>;
 
 void check_positions(const IndexArray& got, const Shape& shape, std::initializer_list<index_t> want) {
   CHECK(same_shape(got.shape(), shape));
   REQUIRE(got.size() == want.size());
   CHECK(std::equal(want.begin(), want.end(), got.data()));
-}
-
-Tensor counting(const Shape& shape) {
-  Array x(shape);
-  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(i);
-  return x;
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr real kNaN = std::numeric_limits<real>::quiet_NaN();
 const Limits kClose = {tolerance(1e-12, 2e-5), tolerance(1e-13, 2e-6)};
 
 }  // namespace

@@ -8,8 +8,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Inputs = std::span<const Tensor>;
 
 void check_mask(const Mask& got, const Shape& shape, std::initializer_list<bool> want) {

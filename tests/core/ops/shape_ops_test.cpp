@@ -8,12 +8,6 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-Array counting(const Shape& shape) {
-  Array out(shape);
-  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(i);
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("reshape keeps the order of the elements") {

@@ -10,9 +10,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 constexpr real kRealMax = std::numeric_limits<real>::max();
 
 using Op = std::function<Tensor(const Tensor&)>;

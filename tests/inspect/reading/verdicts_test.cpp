@@ -13,8 +13,6 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 std::map<std::string, Verdict> verdicts_of(const std::string& directory) {
   std::map<std::string, Verdict> out;
   for (const Verdict& v : judge(read_run(directory))) out.emplace(v.id, v);
@@ -87,7 +85,7 @@ std::vector<Made> made_runs() {
   out.push_back({"NaN to the end",
                  {.change =
                       [](StepRecord& r, double part) {
-                        if (part > 0.8) r.loss = r.grad_norm = kNan;
+                        if (part > 0.8) r.loss = r.grad_norm = kNaN;
                       }},
                  {"finite"}});
   out.push_back({"one infinite gradient",
@@ -115,7 +113,7 @@ std::vector<Made> made_runs() {
                  {.steps = 3,
                   .change =
                       [](StepRecord& r, double part) {
-                        if (part == 1) r.loss = kNan;
+                        if (part == 1) r.loss = kNaN;
                       }},
                  {"finite"}});
   out.push_back({"dead units", {.change = [](StepRecord& r, double) { r.units[0].dead = 0.4; }}, {"dead_units"}});
@@ -205,8 +203,8 @@ TEST_CASE("verdicts name the layer, the step, and the fitted factor") {
 
   const auto broken = [](StepRecord& r, double) {
     if (r.step < 300) return;
-    r.loss = kNan;
-    r.layers[1].mean = r.layers[2].mean = kNan;
+    r.loss = kNaN;
+    r.layers[1].mean = r.layers[2].mean = kNaN;
   };
   const MadeRun nan = {.change = broken, .events = {{294, "nonfinite", "step 294: the loss is NaN (batch 294)"}}};
   const auto finite = verdicts_of(nan.write(work, "c")).at("finite");

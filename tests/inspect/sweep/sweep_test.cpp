@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
-
 SweepOptions in(const TemporaryDirectory& work, int processes = 1) {
   return {.directory = work.path() + "/sweep", .program = "test", .processes = processes};
 }

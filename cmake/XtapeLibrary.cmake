@@ -53,13 +53,13 @@ set(XTAPE_LEVEL_OPTIONS_plain "")
 set(XTAPE_LEVEL_OPTIONS_v3 -march=x86-64-v3)
 set(XTAPE_LEVEL_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 
-# Compiles the files of the target in groups, at half the time; names in their anonymous namespaces must differ, save for
+# Compiles the files of the target in groups of so many, at half the time; names in their anonymous namespaces must differ, save for
 # those of kernels (each has its table()) and of readers (each has its fail()).
 set(apart ${XTAPE_SOURCES} ${XTAPE_BASE_SOURCES})
 list(FILTER apart INCLUDE REGEX "^(core/kernels|data)/")
 set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-function(xtape_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${XTAPE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+function(xtape_unite target files)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${XTAPE_UNITY} UNITY_BUILD_BATCH_SIZE ${files})
 endfunction()
 
 add_library(xtape_base STATIC ${XTAPE_BASE_SOURCES})
@@ -68,7 +68,7 @@ target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
 target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
                       PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog ZLIB::ZLIB)
-xtape_unite(xtape_base)
+xtape_unite(xtape_base 10)
 
 # Parses the headers once for all files of the target; the option lets ccache see what the precompiled header holds.
 function(xtape_precompile target)
@@ -97,7 +97,7 @@ function(xtape_add_flavour flavour)
   target_link_libraries(xtape_${flavour} PUBLIC xtape_base
                         PRIVATE xtape_options xtensor-blas nlohmann_json::nlohmann_json spdlog::spdlog ${OpenBLAS_LIBRARIES})
   target_include_directories(xtape_${flavour} SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
-  xtape_unite(xtape_${flavour})
+  xtape_unite(xtape_${flavour} 10)
   xtape_precompile(xtape_${flavour} ${PROJECT_SOURCE_DIR}/core/tensor.hpp)
 endfunction()
 

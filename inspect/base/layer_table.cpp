@@ -10,7 +10,7 @@ namespace xtape {
 
 namespace {
 
-constexpr std::size_t kMostLayers = 32;
+constexpr std::size_t kTableLayers = 32;
 
 std::size_t parts(const std::string& name) {
   return 1 + static_cast<std::size_t>(std::count(name.begin(), name.end(), '.'));
@@ -49,7 +49,7 @@ double median(std::vector<double> values) {
 }
 
 LayerTable::LayerTable(const std::vector<std::string>& parameters, const std::vector<index_t>& elements) {
-  const std::vector<std::string> names = layer_names(parameters, kMostLayers);
+  const std::vector<std::string> names = layer_names(parameters, kTableLayers);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto known = std::find_if(layers_.begin(), layers_.end(), [&](const Layer& l) { return l.name == names[i]; });
     layer_of_.push_back(static_cast<std::size_t>(known - layers_.begin()));

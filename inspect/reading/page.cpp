@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostLayers = 24;
+constexpr std::size_t kShownLayers = 24;
 constexpr std::size_t kBars = 20;
 
 std::string number(double x) { return number_text(x, "%.4g"); }
@@ -129,7 +129,7 @@ std::string course(const RunData& run, std::size_t width) {
 /// Joint norms of the parameters of each layer, a value a step.
 std::vector<std::pair<std::string, std::vector<double>>> layer_norms(const RunData& run) {
   const std::vector<std::string> parameters = names_in(run, &StepRecord::parameters);
-  const std::vector<std::string> layers = layer_names(parameters, kMostLayers);
+  const std::vector<std::string> layers = layer_names(parameters, kShownLayers);
   std::vector<std::pair<std::string, std::vector<double>>> out;
   std::map<std::string, std::size_t> place;
   for (const std::string& layer : layers)
@@ -149,7 +149,7 @@ std::string output_norms(const RunData& run, std::size_t width) {
   std::string out;
   const std::vector<std::string> layers = layers_by_depth(run);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (layers.size() > kMostLayers && i % ((layers.size() + kMostLayers - 1) / kMostLayers) != 0) continue;
+    if (layers.size() > kShownLayers && i % ((layers.size() + kShownLayers - 1) / kShownLayers) != 0) continue;
     std::vector<double> values;
     for (const StepRecord& step : run.steps)
       if (const LayerNumbers* layer = named(step.layers, layers[i]); layer && layer->output_grad_norm)

@@ -5,7 +5,7 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr index_t kWidth = 64, kValues = 8;
+constexpr index_t kModelWidth = 64, kValues = 8;
 
 /// Pairs of key and value in random order, and the key that is asked for.
 struct Lookup {
@@ -39,14 +39,14 @@ struct Reader {
 
   Reader(index_t n, const AttentionForm& form)
       : store(91),
-        keys(store.root() / "keys", n, kWidth),
-        values(store.root() / "values", kValues, kWidth),
-        questions(store.root() / "questions", n, kWidth),
-        attention(store.root() / "attention", {.width = kWidth,
+        keys(store.root() / "keys", n, kModelWidth),
+        values(store.root() / "values", kValues, kModelWidth),
+        questions(store.root() / "questions", n, kModelWidth),
+        attention(store.root() / "attention", {.width = kModelWidth,
                                                .heads = 1,
                                                .form = form,
-                                               .in_proj_init = init::normal(0, 1 / std::sqrt(double{kWidth}))}),
-        head(store.root() / "head", kWidth, kValues) {}
+                                               .in_proj_init = init::normal(0, 1 / std::sqrt(double{kModelWidth}))}),
+        head(store.root() / "head", kModelWidth, kValues) {}
 
   Tensor operator()(const Lookup& task) const {
     const Tensor memory = (keys(task.keys) + values(task.values)) * std::sqrt(real(0.5));  // of unit variance

@@ -138,7 +138,7 @@ void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b
     const index_t depth = std::min(run, k - first);
     const PackedFactor packed(rows_from(b, first), depth, n);
     parallel_for(cut.row_blocks * cut.column_blocks, [&](index_t task) {
-      const index_t i = task % cut.row_blocks, j = task / cut.row_blocks;
+      const index_t i = task / cut.column_blocks, j = task % cut.column_blocks;
       const index_t row = i * row_panels / cut.row_blocks * table.tile_rows;
       const index_t end_row = std::min(m, (i + 1) * row_panels / cut.row_blocks * table.tile_rows);
       const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;

@@ -41,14 +41,17 @@ void relax() {
 }
 
 /// Workers sleep on `epoch`, which each new job raises. A worker enters a job only while it is open; a job is over when
-/// its tasks are handed out and all who entered have left, so that nobody waits for a worker that comes late.
+/// its tasks are handed out and all who entered have left, so that nobody waits for a worker that comes late. Each
+/// worker has a share of neighbouring tasks, which it does first: what it wrote in one kernel it will read in the next,
+/// out of its own cache. Then it helps with the shares of others.
 class Pool {
  public:
   /// Starts as many helpers as the system grants: a thread too few costs time, and no result depends on their number.
-  explicit Pool(int wanted) : process_(::getpid()), wanted_(wanted) {
+  explicit Pool(int wanted)
+      : process_(::getpid()), wanted_(wanted), shares_(static_cast<std::size_t>(wanted) + 1) {
     helpers_.reserve(static_cast<std::size_t>(wanted));
     try {
-      for (int i = 0; i < wanted; ++i) helpers_.emplace_back([this] { work(); });
+      for (int i = 0; i < wanted; ++i) helpers_.emplace_back([this, i] { work(static_cast<std::size_t>(i) + 1); });
     } catch (const std::system_error&) {
     }
   }
@@ -67,12 +70,16 @@ class Pool {
   void run(index_t tasks, TaskFunction function, const void* context) {
     function_ = function;
     context_ = context;
-    tasks_ = tasks;
-    next_.store(0, std::memory_order_relaxed);
+    const auto workers = static_cast<index_t>(shares_.size());
+    for (index_t i = 0; i < workers; ++i) {
+      Share& share = shares_[static_cast<std::size_t>(i)];
+      share.next.store(tasks * i / workers, std::memory_order_relaxed);
+      share.end = tasks * (i + 1) / workers;
+    }
     inside_.store(0, std::memory_order_release);  // opens the job
     epoch_.fetch_add(1, std::memory_order_release);
     epoch_.notify_all();
-    drain();
+    drain(0);
     inside_.fetch_or(kClosed, std::memory_order_acquire);
     for (int spins = 0; inside_.load(std::memory_order_acquire) != kClosed; ++spins) {
       if (spins < kSpins) {
@@ -92,13 +99,30 @@ class Pool {
     return false;
   }
 
-  void drain() {
+  /// Tasks of a job that lie beside each other; on a cache line of its own.
+  struct alignas(64) Share {
+    std::atomic<index_t> next{0};
+    index_t end = 0;
+
+    /// The next task, or -1.
+    index_t take() {
+      if (next.load(std::memory_order_relaxed) >= end) return -1;
+      const index_t task = next.fetch_add(1, std::memory_order_relaxed);
+      return task < end ? task : -1;
+    }
+  };
+
+  /// Does the tasks of the worker's own share, then what is left of those of the workers after it.
+  void drain(std::size_t worker) {
     inside_task = true;
-    for (index_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;) function_(context_, task);
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      Share& share = shares_[(worker + i) % shares_.size()];
+      for (index_t task; (task = share.take()) >= 0;) function_(context_, task);
+    }
     inside_task = false;
   }
 
-  void work() {
+  void work(std::size_t worker) {
     std::uint64_t seen = 0;
     while (true) {
       std::uint64_t now = epoch_.load(std::memory_order_acquire);
@@ -113,21 +137,20 @@ class Pool {
       seen = now;
       if (stop_) return;
       if (!enter()) continue;
-      drain();
+      drain(worker);
       inside_.fetch_sub(1, std::memory_order_release);
     }
   }
 
   pid_t process_;
   int wanted_;
+  std::vector<Share> shares_;
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> epoch_{0};
-  std::atomic<index_t> next_{0};
   std::atomic<int> inside_{kClosed};  // workers in the job; plus kClosed once its tasks are handed out
   std::atomic<bool> stop_{false};
   TaskFunction function_ = nullptr;
   const void* context_ = nullptr;
-  index_t tasks_ = 0;
 };
 
 struct PoolSlot {

@@ -22,6 +22,7 @@ constexpr index_t kMaxTiles = 64;
 constexpr index_t kDepth = 256;                  // our own product: a panel of B of this depth fits the first cache
 constexpr index_t kOwnTask = index_t{1} << 18;   // smaller products stay on one thread
 constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread packs at a time
+constexpr index_t kNearElements = 1 << 19;       // of an operand in the second cache
 constexpr index_t kTasksPerThread = 4;           // so that a thread that is late holds up little
 
 /// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
@@ -86,19 +87,23 @@ PackedFactor::PackedFactor(Factor b, index_t k, index_t n)
   });
 }
 
-/// gemm with the columns of b from `column`, a multiple of the tile, on.
+/// gemm with the columns of b from `column`, a multiple of the tile, on. A transposed A has `further` rows more in
+/// memory, which will be read soon.
 void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b,
-                   real beta, real* c, index_t stride_c, const real* bias) {
+                   real beta, real* c, index_t stride_c, const real* bias, index_t further) {
   const GemmTable& table = level().gemm;
   const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) : 0);
   for (index_t row = 0; row < m; row += kGemmRows) {
-    const index_t rows = std::min(kGemmRows, m - row);
+    const index_t rows = std::min(kGemmRows, m - row), next_rows = std::min(kGemmRows, m - row - rows);
     for (index_t first = 0; first < k; first += b.depth_) {
-      const index_t packed_depth = std::min(b.depth_, b.k_ - first);
+      const index_t packed_depth = std::min(b.depth_, b.k_ - first), depth = std::min(packed_depth, k - first);
       const real* panels = b.panels_.data() + table.packed_size(first, b.n_) + table.packed_size(packed_depth, column);
-      table.block(rows, n, std::min(packed_depth, k - first), alpha, rows_from(columns_from(a, first), row),
-                  {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1), first == 0 ? bias : nullptr,
-                  c + row * stride_c, stride_c, panel.data());
+      const Factor left = rows_from(columns_from(a, first), row);
+      Region next;
+      if (a.transposed && next_rows > 0) next = {left.data + rows, a.stride, depth, next_rows};
+      else if (a.transposed) next = {a.data + (first + depth) * a.stride, a.stride, std::min(depth, further), rows};
+      table.block(rows, n, depth, alpha, left, {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1),
+                  first == 0 ? bias : nullptr, c + row * stride_c, stride_c, next, panel.data());
     }
   }
 }
@@ -107,7 +112,7 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFac
           index_t stride_c) {
   if (m == 0 || n == 0) return;
   if (k == 0) return scale_rows(m, n, beta, c, stride_c);
-  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c, nullptr);
+  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c, nullptr, 0);
 }
 
 namespace {
@@ -127,9 +132,37 @@ struct Cut {
   }
 };
 
+/// A^T B over many rows, as for the gradient of a weight: C is cut by columns, and who has them packs these columns of
+/// B by itself, run after run, instead of waiting for others at the end of each.
+void own_column_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                        index_t stride_c, const real* bias, index_t blocks) {
+  const index_t tile = level().gemm.tile_columns, panels = pieces(n, tile), run = even_depth(k);
+  parallel_for(blocks, [&](index_t block) {
+    const index_t column = block * panels / blocks * tile;
+    const index_t columns = std::min(n, (block + 1) * panels / blocks * tile) - column;
+    for (index_t first = 0; first < k; first += run) {
+      const index_t depth = std::min(run, k - first);
+      const PackedFactor packed(columns_from(rows_from(b, first), column), depth, columns);
+      multiply_rows(m, 0, columns, depth, alpha, columns_from(a, first), packed, first == 0 ? beta : real(1),
+                    c + column, stride_c, first == 0 && bias ? bias + column : nullptr, k - first - depth);
+    }
+  });
+}
+
+/// The blocks of columns to cut C into for own_column_product, or 0 if the other way is better: where the columns do
+/// not suffice for all threads, or A does not fit the second cache, out of which every block reads it.
+index_t column_blocks(index_t m, index_t n, index_t k, Factor a) {
+  const index_t panels = pieces(n, level().gemm.tile_columns), workers = threads();
+  if (workers == 1 || !a.transposed || k <= kDepth || m * k > kNearElements) return 0;
+  if (panels % workers != 0 && panels < 4 * workers) return 0;
+  return std::max(workers, panels / 2);
+}
+
 /// Our own product, in runs along k that keep what is packed of B in the second cache; C is cut at the edges of tiles.
 void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
                  const real* bias) {
+  if (const index_t blocks = column_blocks(m, n, k, a); blocks > 0 && m * n * k > kOwnTask)
+    return own_column_product(m, n, k, alpha, a, b, beta, c, stride_c, bias, blocks);
   const GemmTable& table = level().gemm;
   const index_t row_panels = pieces(m, table.tile_rows), column_panels = pieces(n, table.tile_columns);
   const Cut cut = m * n * k <= kOwnTask ? Cut{1, 1} : Cut::of(row_panels, column_panels);
@@ -145,7 +178,7 @@ void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b
       const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
       multiply_rows(end_row - row, column, end_column - column, depth, alpha, rows_from(columns_from(a, first), row),
                     packed, first == 0 ? beta : real(1), c + row * stride_c + column, stride_c,
-                    first == 0 && bias ? bias + column : nullptr);
+                    first == 0 && bias ? bias + column : nullptr, 0);
     });
   }
 }

@@ -29,7 +29,8 @@ class PackedFactor {
 
  private:
   friend void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a,
-                            const PackedFactor& b, real beta, real* c, index_t stride_c, const real* bias);
+                            const PackedFactor& b, real beta, real* c, index_t stride_c, const real* bias,
+                            index_t further);
 
   index_t k_, n_;
   index_t depth_;  // rows of b in one run of panels

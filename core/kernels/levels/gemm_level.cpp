@@ -16,6 +16,7 @@ constexpr int kBytes = 16, kTileRows = 4;
 #endif
 constexpr int kWidth = kBytes / sizeof(real);
 constexpr index_t kTileColumns = 2 * kWidth;
+constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
 constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
 constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
 constexpr index_t kMaxPanels = kGemmRows / kTileRows;
@@ -28,11 +29,12 @@ inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = 
 
 /// c = alpha a b + beta c, plus `bias` (or null) to every row, for one tile of `rows` x (vectors * kWidth), of which
 /// the first `columns` are stored. Rows of the stored a are `stride` apart; `across`: a is transposed, and its stored
-/// columns are the rows of the tile. (Numbers by themselves: a struct of them passes through memory, where reading it
-/// waits until the stores of the tile before have left.)
+/// columns are the rows of the tile; if not, as many rows from `next` on are fetched for the tile after this one.
+/// (Numbers by themselves: a struct of them passes through memory, where reading it waits until the stores of the tile
+/// before have left.)
 template <int rows, int vectors, bool across>
-void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, real beta, const real* bias, real* c,
-          index_t stride_c, index_t columns) {
+void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real* next, const real* b, real alpha,
+          real beta, const real* bias, real* c, index_t stride_c, index_t columns) {
   Vector sum[rows][vectors];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
@@ -43,7 +45,13 @@ void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, r
     }
   }
   for (index_t p = 0; p < k; ++p) {
-    if constexpr (across) __builtin_prefetch(a + kAhead * stride);
+    if constexpr (across) {
+      __builtin_prefetch(a + kAhead * stride);
+    } else if (p % kLine == 0) {
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i) __builtin_prefetch(next + i * stride);
+      next += kLine;
+    }
     Vector right[vectors];
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
@@ -70,10 +78,16 @@ void tile(index_t k, const real* a, index_t stride, const real* b, real alpha, r
     }
     return;
   }
+  real edge[rows * vectors * kWidth];  // not the sums by index: they would live in memory in every tile
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; ++j) store(edge + (i * vectors + j) * kWidth, sum[i][j]);
+  }
   for (int i = 0; i < rows; ++i) {
     for (index_t j = 0; j < columns; ++j) {
       real& to = c[i * stride_c + j];
-      const real value = alpha * sum[i][j / kWidth][j % kWidth] + (bias ? bias[j] : 0);
+      const real value = alpha * edge[i * vectors * kWidth + j] + (bias ? bias[j] : 0);
       to = beta == 0 ? value : value + beta * to;
     }
   }
@@ -88,7 +102,8 @@ void copy_across(const real* a, index_t stride, index_t k, real* to) {
   }
 }
 
-using Tile = void (*)(index_t, const real*, index_t, const real*, real, real, const real*, real*, index_t, index_t);
+using Tile = void (*)(index_t, const real*, index_t, const real*, const real*, real, real, const real*, real*, index_t,
+                      index_t);
 using Copy = void (*)(const real*, index_t, index_t, real*);
 
 /// What there is for each number of rows that a tile can have.
@@ -192,12 +207,20 @@ struct Panels {
   index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
 
+/// Fetches rows begin to end - 1 into the second cache.
+void fetch(Region region, index_t begin, index_t end) {
+  for (index_t row = begin; row < end; ++row)
+    for (index_t i = 0; i < region.columns; i += kLine) __builtin_prefetch(region.data + row * region.stride + i, 0, 2);
+}
+
 /// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
-/// needed.
+/// needed. `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
 template <bool across>
 void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-              real* c, index_t stride_c, [[maybe_unused]] real* scratch) {
+              real* c, index_t stride_c, Region next, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
+  const index_t tiles = (n + kTileColumns - 1) / kTileColumns * panels.count;
+  index_t tile_number = 0;
   const bool copied = across && a.stride > kNear && n > kTileColumns;
   for (index_t j = 0; j < n; j += kTileColumns) {
     const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
@@ -205,11 +228,14 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
     for (index_t panel = 0; panel < panels.count; ++panel) {
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
       const Tile run = (width == kTileColumns ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
+      if constexpr (across) fetch(next, next.rows * tile_number / tiles, next.rows * (tile_number + 1) / tiles);
+      ++tile_number;
       const real* left = a.data + (across ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
       if (copied) left = scratch + begin * k;
-      run(k, left, copied ? rows : a.stride, b.data, alpha, beta, bias ? bias + j : nullptr, c + begin * stride_c + j,
-          stride_c, columns);
+      const real* soon = a.data + (panel + 1 < panels.count ? begin + rows : 0) * a.stride;
+      run(k, left, copied ? rows : a.stride, soon, b.data, alpha, beta, bias ? bias + j : nullptr,
+          c + begin * stride_c + j, stride_c, columns);
     }
     b.data += b.depth * width;
   }
@@ -218,9 +244,9 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
 /// c [m, n] = alpha a b + beta c + bias with the first k rows and n columns of the packed b. A panel of B stays in the
 /// first cache while all of A passes.
 void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias, real* c,
-           index_t stride_c, real* scratch) {
-  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, scratch);
-  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, scratch);
+           index_t stride_c, Region next, real* scratch) {
+  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, scratch);
+  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, scratch);
 }
 
 index_t packed_size(index_t k, index_t n) {

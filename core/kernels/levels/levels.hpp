@@ -116,13 +116,19 @@ struct PackedPanels {
   index_t depth, columns;
 };
 
+/// Part of a stored matrix that will be read soon.
+struct Region {
+  const real* data = nullptr;
+  index_t stride = 0, rows = 0, columns = 0;
+};
+
 /// The inner loops of the matrix product.
 struct GemmTable {
   index_t tile_rows, tile_columns;
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-                real* c, index_t stride_c, real* scratch);
+                real* c, index_t stride_c, Region next, real* scratch);
 };
 
 /// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.

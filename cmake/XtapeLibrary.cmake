@@ -102,6 +102,11 @@ function(xtape_add_flavour flavour)
 endfunction()
 
 xtape_add_flavour(f32)
+if(XTAPE_HAS_ONEDNN)
+  target_compile_definitions(xtape_f32 PRIVATE XTAPE_ONEDNN)
+  target_include_directories(xtape_f32 SYSTEM PRIVATE ${XTAPE_ONEDNN_INCLUDE_DIR})
+  target_link_libraries(xtape_f32 PRIVATE ${XTAPE_ONEDNN_LIBRARY} gomp)  # its threads are OpenMP's
+endif()
 xtape_add_flavour(f64 XTAPE_DOUBLE)
 add_library(xtape::f32 ALIAS xtape_f32)
 add_library(xtape::f64 ALIAS xtape_f64)

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/reduce.hpp>
@@ -52,7 +53,7 @@ RunInfo info_of(const Args& args, const ParamStore& store) {
                   .options = args.values(),
                   .seed = args.seed(),
                   .flavour = sizeof(real) == sizeof(double) ? "f64" : "f32",
-                  .blas = kernels::gemm_backend(),
+                  .blas = kernels::backend_name(),
                   .isa = kernels::level().name,
                   .threads = threads(),
                   .parameters = store.parameter_count()};

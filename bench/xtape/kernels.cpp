@@ -3,6 +3,7 @@
 #include "xtape/workloads.hpp"
 
 #include <xtape/core/kernels/attention.hpp>
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
@@ -249,7 +250,7 @@ void lstm(index_t batch, index_t steps, index_t hidden) {
 }
 
 void print_all() {
-  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::level().name, kernels::gemm_backend(),
+  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::level().name, kernels::backend_name(),
               threads());
   std::printf("| kernel | size | us | rate | limit | share |\n|---|---|---:|---:|---:|---:|\n");
   elementwise(1 << 15);

@@ -3,6 +3,7 @@
 #include "xtape/limits.hpp"
 #include "xtape/workloads.hpp"
 
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/threads.hpp>
 
@@ -60,7 +61,7 @@ class Products final : public Workload {
 
 int main() {
   return bench::serve({
-      .about = xtape::kernels::gemm_backend(),
+      .about = xtape::kernels::backend_name(),
       .make = [](const bench::Sizes& sizes) { return std::make_unique<bench::Products>(sizes); },
       .commands = {{"peak", bench::peak_gflops}},
   });

@@ -1,6 +1,6 @@
 #include <xtape/core/array.hpp>
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/factor.hpp>
-#include <xtape/core/kernels/gemm.hpp>
 
 #include <algorithm>
 #include <xtensor-blas/xlinalg.hpp>

@@ -1,15 +1,11 @@
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/kernels/threads.hpp>
 
-#include <cblas.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <string>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -24,29 +20,6 @@ constexpr index_t kOwnTask = index_t{1} << 18;   // smaller products stay on one
 constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread packs at a time
 constexpr index_t kNearElements = 1 << 19;       // of an operand in the second cache
 constexpr index_t kTasksPerThread = 4;           // so that a thread that is late holds up little
-
-/// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
-/// The environment variable XTAPE_GEMM=openblas chooses OpenBLAS.
-bool own_kernels() {
-  static const bool own = [] {
-    const char* wanted = std::getenv("XTAPE_GEMM");
-    return !wanted || std::strcmp(wanted, "openblas") != 0;
-  }();
-  return own;
-}
-
-void product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c) {
-  const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
-  const auto tb = b.transposed ? CblasTrans : CblasNoTrans;
-  const auto i = [](index_t x) { return static_cast<blasint>(x); };
-#ifdef XTAPE_DOUBLE
-  cblas_dgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
-              i(stride_c));
-#else
-  cblas_sgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
-              i(stride_c));
-#endif
-}
 
 /// Rows begin.. of a [m, k], or columns begin.. of b [k, n].
 Factor rows_from(Factor a, index_t begin) {
@@ -183,18 +156,18 @@ void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b
   }
 }
 
-/// OpenBLAS, in tiles along the longer side.
-void blas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
-                  index_t stride_c) {
-  single_threaded_blas();
+/// Another library, in tiles along the longer side.
+void tiled_library_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                           index_t stride_c) {
   const bool by_rows = m >= n;
   const index_t side = by_rows ? m : n;
   index_t tiles = std::clamp(m * n * k / kTileWork, index_t{1}, std::min(kMaxTiles, side / kTileRows + 1));
   if (tiles > 1) tiles += tiles % 2;
   const index_t piece = (((side + tiles - 1) / tiles + 15) / 16) * 16;
   parallel_ranges(side, piece, [&](index_t begin, index_t end) {
-    if (by_rows) product(end - begin, n, k, alpha, rows_from(a, begin), b, beta, c + begin * stride_c, stride_c);
-    else product(m, end - begin, k, alpha, a, columns_from(b, begin), beta, c + begin, stride_c);
+    if (by_rows)
+      library_product(end - begin, n, k, alpha, rows_from(a, begin), b, beta, c + begin * stride_c, stride_c);
+    else library_product(m, end - begin, k, alpha, a, columns_from(b, begin), beta, c + begin, stride_c);
   });
 }
 
@@ -203,24 +176,10 @@ void blas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor 
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
           const real* bias) {
   if (m == 0 || n == 0) return;
-  if (k > 0 && own_kernels()) return own_product(m, n, k, alpha, a, b, beta, c, stride_c, bias);
-  if (k > 0) blas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (k > 0 && backend() == Backend::own) return own_product(m, n, k, alpha, a, b, beta, c, stride_c, bias);
+  if (k > 0) tiled_library_product(m, n, k, alpha, a, b, beta, c, stride_c);
   else scale_rows(m, n, beta, c, stride_c);
   for (index_t r = 0; bias && r < m; ++r) binary(Binary::add, c + r * stride_c, 1, bias, 1, c + r * stride_c, n);
-}
-
-void single_threaded_blas() {
-  [[maybe_unused]] static const bool done = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-}
-
-const char* gemm_backend() {
-  static const std::string name = own_kernels()
-                                      ? std::string("xtape ") + level().name
-                                      : std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
-  return name.c_str();
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

@@ -41,10 +41,4 @@ class PackedFactor {
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
           index_t stride_c);
 
-/// Makes OpenBLAS run each call on the calling thread: sharing work among threads is ours. To be called before it.
-void single_threaded_blas();
-
-/// Name of the backend in use, for logs: "xtape v4", or OpenBLAS with its configuration.
-const char* gemm_backend();
-
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

@@ -1,3 +1,4 @@
+#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/threads.hpp>
@@ -104,7 +105,7 @@ TEST_CASE("run.json tells what was run and where") {
   CHECK(info["threads"] == threads());
   CHECK(info["flavour"] == (kDouble ? "f64" : "f32"));
   CHECK(info["isa"] == kernels::level().name);
-  CHECK(info["blas"] == kernels::gemm_backend());
+  CHECK(info["blas"] == kernels::backend_name());
   for (const char* key : {"version", "compiler", "cpu", "started"}) CHECK(info[key].get<std::string>() != "");
   const json options = {{"steps", 9},
                         {"seed", 5},

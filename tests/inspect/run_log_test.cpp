@@ -2,6 +2,7 @@
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/levels/levels.hpp>
 #include <xtape/core/kernels/threads.hpp>
+#include <xtape/inspect/report/attention_maps.hpp>
 #include <xtape/nn/init.hpp>
 
 #include "child_process.hpp"
@@ -220,6 +221,33 @@ TEST_CASE("numbers that are not finite keep the files readable") {
   CHECK(rows.at("total_preclip,all,") == "NaN");
   CHECK(rows.at("update_norm,w,") == "0");  // the optimizer refused the step
   CHECK(norms_of(log.directory(), 1).at("total_preclip,all,") == "Inf");
+}
+
+TEST_CASE("attention weights are kept with the text of each place, and read back") {
+  const TemporaryDirectory work;
+  Model model;
+  const auto args = arguments(work.path() + "/run", 2);
+  RunLog log(*args, model.store, kQuiet);
+  const std::vector<std::string> tokens = {"a", "\n", "\xFF"};
+  Array weights = counting({2, 1, 2, 3});
+  log.attention(0, tokens, weights);
+  log.attention(7, tokens, weights);
+  const AttentionMaps maps = read_attention(log.directory(), 10);
+  CHECK(maps.tokens == std::vector<std::string>{"a", "\n", "\xEF\xBF\xBD"});  // a byte that is no text
+  REQUIRE(maps.steps.size() == 2);
+  CHECK(maps.steps[1].step == 7);
+  CHECK(std::vector<index_t>{maps.layers, maps.heads, maps.queries, maps.keys} == std::vector<index_t>{2, 1, 2, 3});
+  for (std::size_t i = 0; i < weights.size(); ++i) CHECK(maps.steps[1].weights[i] == weights.data()[i]);
+  check_throws<ShapeError>(
+      [&] {
+        log.attention(8, tokens, counting({2, 2, 3}));
+      },
+      "[run_log] attention weights must be [layers, heads, queries, keys]");
+  check_throws<ShapeError>([&] { log.attention(8, tokens, counting({1, 1, 3, 4})); }, "got shapes (1,1,3,4) and (3)");
+  std::filesystem::remove_all(log.directory() + "/attention");
+  work.write("run/attention", "a file where the directory should be");
+  log.attention(8, tokens, weights);  // warns
+  CHECK(content_of(log.directory() + "/attention") == "a file where the directory should be");
 }
 
 TEST_CASE("the first step, the last, every interval-th and those with a validation loss are logged") {

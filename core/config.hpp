@@ -15,6 +15,12 @@ namespace xtape {
 
 using index_t = std::int64_t;
 
+/// data + by; null for null: what is empty has no place to count from.
+template <class T>
+constexpr T* advanced(T* data, index_t by) {
+  return data ? data + by : data;
+}
+
 inline namespace XTAPE_FLAVOUR {
 #ifdef XTAPE_DOUBLE
 using real = double;

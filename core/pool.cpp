@@ -10,10 +10,12 @@
 #include <mutex>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers of memory see the bounds of blocks only if each is an allocation by itself. That of threads needs the
+// pool.
+#if defined(__SANITIZE_ADDRESS__)
 #define XTAPE_POOL_BYPASS 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define XTAPE_POOL_BYPASS 1
 #endif
 #endif
@@ -28,8 +30,9 @@ constexpr std::size_t kChunk = std::size_t{32} << 20;       // blocks are cut fr
 constexpr std::size_t kOwnMapping = std::size_t{16} << 20;  // ... unless they are larger than this
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 constexpr std::size_t kClasses = 8 + 8 * 40;
-constexpr std::size_t kThreadCacheBytes = std::size_t{64} << 20;  // a class list longer than this is shared
-constexpr std::size_t kThreadCacheBlocks = 1 << 16;
+[[maybe_unused]] constexpr std::size_t kThreadCacheBytes = std::size_t{64}
+                                                           << 20;  // a class list longer than this is shared
+[[maybe_unused]] constexpr std::size_t kThreadCacheBlocks = 1 << 16;
 
 struct SizeClass {
   std::size_t index;

@@ -27,14 +27,20 @@ std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape) {
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
+std::size_t named_axis(std::string_view op, index_t axis, const Shape& shape) {
+  if (shape.empty() && (axis == 0 || axis == -1)) return 0;
+  return normal_axis(op, axis, shape);
+}
+
 std::vector<std::size_t> normal_axes(std::string_view op, const Axes& axes, const Shape& shape) {
   std::vector<std::size_t> out;
   if (axes.empty())
     for (std::size_t i = 0; i < shape.size(); ++i) out.push_back(i);
-  for (index_t axis : axes) out.push_back(normal_axis(op, axis, shape));
+  for (index_t axis : axes) out.push_back(named_axis(op, axis, shape));
   std::sort(out.begin(), out.end());
   if (std::adjacent_find(out.begin(), out.end()) != out.end())
     fail_shapes<Shape>(op, "an axis is named twice", {shape});
+  if (shape.empty()) out.clear();
   return out;
 }
 
@@ -72,7 +78,7 @@ Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from) {
 }
 
 AxisSplit split_at(const Shape& shape, std::size_t axis) {
-  AxisSplit out{1, static_cast<index_t>(shape[axis]), 1};
+  AxisSplit out{1, shape.empty() ? 1 : static_cast<index_t>(shape[axis]), 1};
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (i != axis) (i < axis ? out.outer : out.inner) *= static_cast<index_t>(shape[i]);
   return out;

@@ -20,7 +20,12 @@ index_t element_count(const Shape& shape, std::string_view op = "shape");
 /// Axis in 0..rank-1 for an axis in -rank..rank-1. Throws ShapeError.
 std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape);
 
-/// The axes as a sorted list without repeats; an empty list means every axis. Throws ShapeError on a repeat.
+/// The same, where a scalar has one axis in name: -1 and 0 name it and give 0, as in PyTorch. For ops along an axis
+/// that take a scalar for a single element. Throws ShapeError.
+std::size_t named_axis(std::string_view op, index_t axis, const Shape& shape);
+
+/// The axes as a sorted list without repeats; an empty list means every axis. A scalar's is empty, whether its axis in
+/// name is named or not. Throws ShapeError on a repeat.
 std::vector<std::size_t> normal_axes(std::string_view op, const Axes& axes, const Shape& shape);
 
 /// Shape of two broadcast operands by numpy's rule. Throws ShapeError.
@@ -29,7 +34,7 @@ Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
 /// A shape with one -1 filled in so that `count` elements fit. Throws ShapeError.
 Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from);
 
-/// A shape as outer x count x inner, where count is the extent of one axis.
+/// A shape as outer x count x inner, where count is the extent of one axis; 1 x 1 x 1 for a scalar's axis in name.
 struct AxisSplit {
   index_t outer, count, inner;
 };

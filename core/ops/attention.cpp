@@ -80,7 +80,7 @@ kernels::HeadRows<Pointer> by_heads(Pointer data, index_t heads, index_t rows, i
 /// Rows of head-wide columns from `column` on in a [B, T, columns] array.
 template <class Pointer>
 kernels::HeadRows<Pointer> in_columns(Pointer data, index_t rows, index_t columns, index_t column, index_t width) {
-  return {data + column, rows * columns, width, columns};
+  return {advanced(data, column), rows * columns, width, columns};
 }
 
 /// The problem over separate [B, H, T, D] operands.
@@ -191,8 +191,17 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
                       });
 }
 
+namespace {
+
+void check_extent(const char* op, index_t extent) {
+  if (extent < 0) throw ValueError(op, "an extent must not be negative, but is " + std::to_string(extent));
+}
+
+}  // namespace
+
 Mask padding_mask(const IndexArray& lengths, index_t keys) {
   if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
+  check_extent("padding_mask", keys);
   Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     const index_t length = lengths.data()[b];
@@ -204,6 +213,7 @@ Mask padding_mask(const IndexArray& lengths, index_t keys) {
 }
 
 Mask causal_mask(index_t queries, index_t keys) {
+  for (index_t extent : {queries, keys}) check_extent("causal_mask", extent);
   Mask out(Shape{static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
   for (index_t t = 0; t < queries; ++t)
     for (index_t s = 0; s < keys; ++s) out.data()[t * keys + s] = s > t + keys - queries;

@@ -1,5 +1,5 @@
-// The largest and smallest elements along axes. No axes means all; negative ones count from the end. NaN if one element
-// is NaN. For the larger of two tensors see `maximum` in select.hpp.
+// The largest and smallest elements along axes. No axes means all; negative ones count from the end; of a scalar -1
+// and 0 may be named. NaN if one element is NaN. For the larger of two tensors see `maximum` in select.hpp.
 #pragma once
 
 #include <xtape/core/tape.hpp>

@@ -45,7 +45,8 @@ struct Places {
 
 /// Throws ShapeError or IndexError.
 Places places(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
-  const std::size_t at = normal_axis(op, axis, shape);
+  const std::size_t at = named_axis(op, axis, shape);
+  const AxisSplit along = split_at(shape, at);
   bool fits = index.dimension() == shape.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
   if (!fits)
@@ -54,17 +55,16 @@ Places places(const char* op, const Shape& shape, index_t axis, const IndexArray
         {shape, index.shape()});
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
-  const auto extent = static_cast<index_t>(shape[at]);
   for (index_t i : index)
-    if (i < 0 || i >= extent)
-      throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(extent - 1));
+    if (i < 0 || i >= along.count)
+      throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
   Places p;
   p.walk.rank = static_cast<int>(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     p.walk.extent[i] = static_cast<index_t>(index.shape()[i]);
     p.walk.stride[i] = i == at ? 0 : split_at(shape, i).inner;
   }
-  p.step = split_at(shape, at).inner;
+  p.step = along.inner;
   return p;
 }
 

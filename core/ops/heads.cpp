@@ -25,19 +25,19 @@ kernels::Walk head_walk(index_t batches, index_t heads, index_t time, index_t wi
 }  // namespace
 
 Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width) {
-  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || first + heads * width > x.extent(2))
+  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.extent(2) - first) / width)
     fail_shapes<Shape>("split_heads",
                        "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
                            " columns from column " + std::to_string(first) + " on",
                        {x.shape()});
   const kernels::Walk walk = head_walk(x.extent(0), heads, x.extent(1), width, x.extent(2));
   Array y(shape_of({x.extent(0), heads, x.extent(1), width}));
-  kernels::gather_strided(walk, x.data() + first, y.data(), false);
+  kernels::gather_strided(walk, advanced(x.data(), first), y.data(), false);
   return Tape::record("split_heads", {x}, Tensor(std::move(y)),
                       [walk, first, size = x.size()](const Array& dy, Grads& g) {
                         const Destination dx = g.buffer(0);
                         if (!dx.accumulate) kernels::fill(dx.data, 0, size);
-                        kernels::scatter_strided(walk, dy.data(), dx.data + first, true);
+                        kernels::scatter_strided(walk, dy.data(), advanced(dx.data, first), true);
                       });
 }
 

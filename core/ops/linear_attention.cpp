@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/linear_attention.hpp>
 #include <xtape/core/kernels/threads.hpp>
 #include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/elementwise.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR {
@@ -92,11 +93,11 @@ Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, co
 Tensor quadratic_features(const Tensor& x) {
   if (x.rank() < 1) fail_shapes<Shape>("quadratic_features", "x must be [..., D]", {x.shape()});
   const index_t width = x.extent(-1), features = (width + 1) * (width + 2) / 2;
-  const index_t rows = width == 0 ? 0 : x.size() / width;
   constexpr real root = static_cast<real>(1.4142135623730950488);
   Shape shape = x.shape();
   shape.back() = static_cast<std::size_t>(features);
   Array y(shape);
+  const index_t rows = count_of(y) / features;
   parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
     for (index_t r = begin; r < end; ++r) {
       const real* from = x.data() + r * width;

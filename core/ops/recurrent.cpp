@@ -106,7 +106,7 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
       },
       // Before: the candidate's weights were multiplied with r h, the gates' third column.
       [after](const kernels::RecurrentArrays& a) {
-        return after ? the_states(a) : kernels::Factor{a.gates + 2 * a.hidden, 4 * a.hidden};
+        return after ? the_states(a) : kernels::Factor{advanced(a.gates, 2 * a.hidden), 4 * a.hidden};
       });
 }
 

@@ -80,8 +80,8 @@ void RecurrentPass::project_inputs() {
       for (index_t row = 0; row < rows; ++row)
         std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
     gemm(rows, block.count * hidden_, inputs_, 1, {x_.data(), inputs_},
-         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0, gates_.data() + block.column * hidden_,
-         stride);
+         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0,
+         advanced(gates_.data(), block.column * hidden_), stride);
     filled += block.count;
   }
 }
@@ -119,8 +119,8 @@ std::string_view RecurrentPass::layer() const {
 }
 
 void RecurrentPass::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
-  probe.gate(
-      {layer(), gate, sigmoid, gates_.data() + column * hidden_, order_.rows(), hidden_, layout_->columns * hidden_});
+  probe.gate({layer(), gate, sigmoid, advanced(gates_.data(), column * hidden_), order_.rows(), hidden_,
+              layout_->columns * hidden_});
 }
 
 void RecurrentPass::show_states(Probe& probe, bool sigmoid) const {
@@ -210,7 +210,7 @@ void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t t
 }
 
 Factor RecurrentBackward::gates(const GateBlock& block, bool transposed) const {
-  return {dgates_.data() + block.column * pass_.hidden_, pass_.layout_->columns * pass_.hidden_, transposed};
+  return {advanced(dgates_.data(), block.column * pass_.hidden_), pass_.layout_->columns * pass_.hidden_, transposed};
 }
 
 void RecurrentBackward::add_input() {

@@ -83,7 +83,7 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
 }
 
 Tensor cumsum(const Tensor& x, index_t axis) {
-  const std::size_t at = normal_axis("cumsum", axis, x.shape());
+  const std::size_t at = named_axis("cumsum", axis, x.shape());
   const AxisSplit along = split_at(x.shape(), at);
   Array y(x.shape());
   kernels::cumulative_sum(x.data(), along.outer, along.count, along.inner, false, y.data(), false);

@@ -1,4 +1,5 @@
-// Reductions over axes. No axes means all; negative ones count from the end. Sums are accumulated in double.
+// Reductions over axes. No axes means all; negative ones count from the end; of a scalar -1 and 0 may be named. Sums
+// are accumulated in double.
 #pragma once
 
 #include <xtape/core/tape.hpp>

@@ -154,10 +154,12 @@ GradCases score_attention_grad_cases() {
   GradCases cases;
   for (const auto& [title, o] : variants) {
     cases.push_back(
-        {"additive_scores", title, {q, k, w}, [o](Args a) { return additive_scores(a[0], a[1], a[2], o); }});
+        {"additive_scores", title, {q, k, w}, [o = o](Args a) { return additive_scores(a[0], a[1], a[2], o); }});
+    cases.push_back({"attention_from_scores", title, {scores, v}, [o = o](Args a) {
+                       return attention_from_scores(a[0], a[1], o);
+                     }});
     cases.push_back(
-        {"attention_from_scores", title, {scores, v}, [o](Args a) { return attention_from_scores(a[0], a[1], o); }});
-    cases.push_back({"hard_attention", title, {q, k, v}, [o](Args a) { return hard_attention(a[0], a[1], a[2], o); }});
+        {"hard_attention", title, {q, k, v}, [o = o](Args a) { return hard_attention(a[0], a[1], a[2], o); }});
   }
   const AttentionOptions dropped = {.causal = true, .dropout = 0.4, .dropout_key = {1, 2, 3}};
   cases.push_back({"attention_from_scores", "dropout", {scores, v}, [dropped](Args a) {

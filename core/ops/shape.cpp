@@ -43,9 +43,10 @@ Tensor permute(const Tensor& x, const Axes& axes) {
 }
 
 Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
+  const std::size_t a = named_axis("transpose", axis_a, x.shape()), b = named_axis("transpose", axis_b, x.shape());
   Axes axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[normal_axis("transpose", axis_a, x.shape())], axes[normal_axis("transpose", axis_b, x.shape())]);
+  if (a != b) std::swap(axes[a], axes[b]);
   return permute(x, axes);
 }
 
@@ -89,12 +90,12 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
   Shape shape = x.shape();
   shape[at] = static_cast<std::size_t>(count);
   Array y(shape);
-  kernels::gather_strided(walk, x.data() + first * inner, y.data(), false);
+  kernels::gather_strided(walk, advanced(x.data(), first * inner), y.data(), false);
   return Tape::record("slice", {x}, Tensor(std::move(y)),
                       [walk, skip = first * inner, total = x.size()](const Array& dy, Grads& g) {
                         const Destination dx = g.buffer(0);
                         if (!dx.accumulate) kernels::fill(dx.data, 0, total);
-                        kernels::scatter_strided(walk, dy.data(), dx.data + skip, true);
+                        kernels::scatter_strided(walk, dy.data(), advanced(dx.data, skip), true);
                       });
 }
 
@@ -128,18 +129,18 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
   for (const Tensor& part : parts) {
     const index_t run = outer ? part.size() / outer : 0;
     joints.push_back({outer, run, joined_run, skip});
-    kernels::scatter_strided(joints.back().walk(), part.data(), y.data() + skip, false);
+    kernels::scatter_strided(joints.back().walk(), part.data(), advanced(y.data(), skip), false);
     skip += run;
   }
   const std::vector<Operand> operands(parts.begin(), parts.end());
-  return Tape::record(op, std::span<const Operand>(operands), Tensor(std::move(y)),
-                      [joints](const Array& dy, Grads& g) {
-                        for (std::size_t i = 0; i < joints.size(); ++i) {
-                          if (!g.needs(i)) continue;
-                          const Destination to = g.buffer(i);
-                          kernels::gather_strided(joints[i].walk(), dy.data() + joints[i].skip, to.data, to.accumulate);
-                        }
-                      });
+  return Tape::record(
+      op, std::span<const Operand>(operands), Tensor(std::move(y)), [joints](const Array& dy, Grads& g) {
+        for (std::size_t i = 0; i < joints.size(); ++i) {
+          if (!g.needs(i)) continue;
+          const Destination to = g.buffer(i);
+          kernels::gather_strided(joints[i].walk(), advanced(dy.data(), joints[i].skip), to.data, to.accumulate);
+        }
+      });
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ using Forward = void (*)(const real* x, real* y, index_t rows, index_t width);
 using Backward = void (*)(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
 
 Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward, Backward backward) {
-  const std::size_t at = normal_axis(op, axis, x.shape());
-  if (at + 1 != x.rank()) {
+  const std::size_t at = named_axis(op, axis, x.shape());
+  if (at + 1 < x.rank()) {
     const auto i = static_cast<index_t>(at);
     return transpose(along_axis(op, transpose(x, i, -1), -1, forward, backward), i, -1);
   }
-  const index_t width = x.extent(-1), rows = width ? x.size() / width : 0;
+  const index_t width = split_at(x.shape(), at).count, rows = width ? x.size() / width : 0;
   Array out(x.shape());
   forward(x.data(), out.data(), rows, width);
   const Tensor y(std::move(out));

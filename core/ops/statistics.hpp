@@ -1,5 +1,5 @@
-// Variance, deviation and norm over axes. No axes means all; negative ones count from the end; reduced axes are dropped
-// or kept with extent 1. Sums are accumulated in double.
+// Variance, deviation and norm over axes. No axes means all; negative ones count from the end; of a scalar -1 and 0
+// may be named. Reduced axes are dropped or kept with extent 1. Sums are accumulated in double.
 #pragma once
 
 #include <xtape/core/tape.hpp>

@@ -2,10 +2,13 @@
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
 #include <xtape/inspect/command/report_command.hpp>
+#include <xtape/train/base/args.hpp>
+#include <xtape/train/base/suggestion.hpp>
 #include <xtape/train/base/weights_command.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 
 namespace xtape {
@@ -20,37 +23,87 @@ int report(std::string message, int code) {
   return code;
 }
 
+/// What the parser leaves over is unknown: reported in our words. Names of options and of commands are suggested.
+[[noreturn]] void fail_unknown(const CLI::App& app, const std::string& argument) {
+  const bool is_option = argument.starts_with('-');
+  const std::string given = argument.substr(0, is_option ? argument.find('=') : argument.size());
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (is_option) names.push_back(name);
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const CLI::App* command : commands)
+    if (!is_option) names.push_back(command->get_name());
+  if (!is_option && commands.empty())
+    throw UsageError(app.get_name(), "unexpected argument '" + argument + "'; see --help");
+  const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  throw UsageError(app.get_name(), std::string(is_option ? "there is no option " : "there is no command ") + given +
+                                       suggestion(bare, names, is_option ? "--" : ""));
+}
+
+/// A command of `app`, and the options that it was given.
+CLI::App* add_command(CLI::App& app, const char* name, const char* about) {
+  CLI::App* command = app.add_subcommand(name, about);
+  command->allow_extras();
+  return command;
+}
+
+/// Throws UsageError for what is unknown, missing or empty.
+void check_given(const CLI::App& app) {
+  for (const std::string& unknown : app.remaining()) fail_unknown(app, unknown);
+  for (const CLI::Option* option : app.get_options()) {
+    const bool positional = option->get_positional();
+    const std::string name = positional ? option->get_name() : "--" + option->get_name(false, false);
+    if (positional && option->count() == 0) throw UsageError(app.get_name(), name + " is missing; see --help");
+    for (const std::string& value : option->results())
+      if (value.empty()) throw UsageError(app.get_name(), name + " must not be empty");
+  }
+}
+
+void parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success&) {  // --help
+    throw;
+  } catch (const CLI::Error& error) {
+    throw UsageError(app.get_name(), std::string(error.what()) + "; see --help");
+  }
+  const auto given = app.get_subcommands();
+  if (given.empty()) {
+    check_given(app);
+    throw UsageError(app.get_name(), "a command is missing; see --help");
+  }
+  for (const CLI::App* command : given) check_given(*command);
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app("Looks at what runs left behind.", "xtape");
-  app.require_subcommand(1);
+  app.allow_extras();
+  app.require_subcommand(0, 1);
   app.footer("Exit codes: 0; 2 for a bad path or option; 3 if the run diverged.");
   InspectOptions inspect;
-  CLI::App* command =
-      app.add_subcommand("inspect", "Tells how gradients flowed in a run, and what went wrong and when");
-  command->add_option("run", inspect.directory, "directory of the run")->required();
+  CLI::App* command = add_command(app, "inspect", "Tells how gradients flowed in a run, and what went wrong and when");
+  command->add_option("run", inspect.directory, "directory of the run");
   command->add_flag("--json", inspect.json, "print JSON for programs");
   command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
   ReportOptions report_options;
   CLI::App* report_command =
-      app.add_subcommand("report", "Writes a page of charts and verdicts about a run, one HTML file");
-  report_command->add_option("run", report_options.directory, "directory of the run")->required();
+      add_command(app, "report", "Writes a page of charts and verdicts about a run, one HTML file");
+  report_command->add_option("run", report_options.directory, "directory of the run");
   report_command->add_option("--out", report_options.out, "the file; by default report.html in the run");
   CompareOptions compare_options;
-  CLI::App* compare_command =
-      app.add_subcommand("compare",
-                         "Writes a page and prints a table about several runs; those that differ in the seed "
-                         "alone are one row");
-  compare_command->add_option("runs", compare_options.directories, "directories of the runs")->required();
+  CLI::App* compare_command = add_command(app, "compare",
+                                          "Writes a page and prints a table about several runs; those that differ in "
+                                          "the seed alone are one row");
+  compare_command->add_option("runs", compare_options.directories, "directories of the runs");
   compare_command->add_option("--out", compare_options.out, "the file")->capture_default_str();
   std::string file;
-  CLI::App* weights = app.add_subcommand("weights", "Lists the tensors of a safetensors file");
-  weights->add_option("file", file, "the file")->required();
+  CLI::App* weights = add_command(app, "weights", "Lists the tensors of a safetensors file");
+  weights->add_option("file", file, "the file");
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {  // --help
+    parse(app, argc, argv);
+  } catch (const CLI::Success& done) {
     return app.exit(done);
-  } catch (const CLI::Error& error) {
-    return report(std::string(error.what()) + "; see xtape --help", 2);
   }
   if (*weights) {
     std::cout << weights_listing(file);

@@ -187,7 +187,7 @@ TEST_CASE("the number of threads is checked") {
   CHECK(threads() == before);
 }
 
-TEST_CASE("more threads than the system grants are done without") {
+TEST_CASE("a forked child does without threads that the system does not grant") {
   if (!pool::caching()) return;  // sanitizers need the whole address space
   const int code = in_child([] {
     std::ifstream statm("/proc/self/statm");

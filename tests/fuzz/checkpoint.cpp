@@ -6,7 +6,7 @@
 
 namespace xtape::fuzz {
 
-std::size_t largest_allocation(std::size_t input) { return (64 << 10) + 64 * input; }
+std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 64 * input.size(); }
 
 void try_input(std::string_view input) {
   if (input.empty()) return;

@@ -7,7 +7,7 @@
 namespace xtape::fuzz {
 
 // A field takes 16 bytes, and may be one separator long.
-std::size_t largest_allocation(std::size_t input) { return (64 << 10) + 33 * input; }
+std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 33 * input.size(); }
 
 void try_input(std::string_view input) {
   if (input.empty()) return;

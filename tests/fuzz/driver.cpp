@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace xtape;
   if (fuzz::installed == 0) fuzz::fault("allocations cannot be watched");
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  fuzz::limit = fuzz::largest_allocation(size);
+  fuzz::limit = fuzz::largest_allocation(input);
   try {
     fuzz::try_input(input);
   } catch (const Error&) {  // the right answer to what is not sound

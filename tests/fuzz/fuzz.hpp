@@ -12,8 +12,8 @@ namespace xtape::fuzz {
 /// Tries one input. Defined by each target; whatever is not a typed error of the library must reach the driver.
 void try_input(std::string_view input);
 
-/// The largest single allocation that a target allows for an input of so many bytes. Defined by each target.
-std::size_t largest_allocation(std::size_t input);
+/// The largest single allocation that a target allows for an input. Defined by each target.
+std::size_t largest_allocation(std::string_view input);
 
 /// A file in memory with a path of its own, while it lives.
 class MemoryFile {

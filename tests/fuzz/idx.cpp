@@ -8,8 +8,11 @@
 
 namespace xtape::fuzz {
 
-// A packed file may grow to 100 times its size, or to 1 MiB; bytes become doubles.
-std::size_t largest_allocation(std::size_t input) { return 8 * ((1 << 20) + 100 * input); }
+// Bytes become doubles. A packed file may grow to 100 times its size, or to 1 MiB.
+std::size_t largest_allocation(std::string_view input) {
+  const std::size_t unpacked = is_gzip(input) ? (1 << 20) + 100 * input.size() : input.size();
+  return (64 << 10) + 8 * unpacked;
+}
 
 void try_input(std::string_view input) {
   const IdxFile file(std::string(is_gzip(input) ? unpack_gzip(input, "input") : input), "input");

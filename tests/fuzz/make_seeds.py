@@ -77,9 +77,9 @@ def seeds():
     yield "checkpoint", b"\0" + record.encode()
     yield "checkpoint", b"\1" + safetensors({"w": one, "__metadata__": {"xtape.checkpoint": record}}, floats)
 
-    for family in range(7):
+    for family in range(10):
         for op in range(8):
-            yield "ops", bytes([family, op, 3, 0, 2, 4, 1, 7, 2, 5, 0, 3, 1, 1, 6, 2])
+            yield "ops", bytes([family, op, 3, 0, 2, 4, 1, 7, 2, 5, 0, 3, 1, 1, 6, 2] * 3)
 
 
 def main():

@@ -7,7 +7,7 @@
 
 namespace xtape::fuzz {
 
-std::size_t largest_allocation(std::size_t input) { return (64 << 10) + 16 * input; }
+std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 16 * input.size(); }
 
 void try_input(std::string_view input) {
   const MemoryFile memory(input);

@@ -1,6 +1,7 @@
 // The op target without a fuzzer: random choices, the same in every run.
-#include "fuzz/ops/check.hpp"
+#include "coverage/sources.hpp"
 #include "fuzz/fuzz.hpp"
+#include "fuzz/ops/check.hpp"
 #include "support.hpp"
 
 #include <xtape/core/random.hpp>
@@ -16,20 +17,22 @@ void fault(const std::string& what) { throw std::logic_error(what); }
 using namespace xtape;
 using namespace xtape::fuzz;
 
-TEST_CASE("ops of random shapes and axes give the right answer or a typed error") {
-  constexpr void (*kFamilies[])(Choices&) = {try_elementwise, try_reduction,  try_shape,   try_product,
-                                             try_selection,   try_normalized, try_sequence};
-  for (std::uint64_t input = 0; input < 7000; ++input) {
+TEST_CASE("ops of random shapes and axes give the right answer or a typed error, and every op is tried") {
+  for (std::uint64_t input = 0; input < 12000; ++input) {
     Random random(input, "ops_test");
     std::string bytes;
-    for (int i = 0; i < 40; ++i) bytes += static_cast<char>(random.below(256));
+    for (int i = 0; i < 60; ++i) bytes += static_cast<char>(random.below(256));
     Choices choices(bytes);
     try {
-      kFamilies[input % 7](choices);
+      kFamilies[input % std::size(kFamilies)](choices);
     } catch (const std::exception& error) {
       FAIL_CHECK("input " << input << ": " << std::string(error.what()));
     }
   }
+  for (const std::string& op : test::recorded_op_names())
+    CHECK_MESSAGE(tried().recorded.contains(op), "tests/fuzz/ops has no case that records ", op);
+  for (const std::string& function : test::op_functions())
+    CHECK_MESSAGE(tried().functions.contains(function), "tests/fuzz/ops has no case for ", function);
 }
 
 #endif

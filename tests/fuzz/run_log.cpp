@@ -10,7 +10,7 @@
 namespace xtape::fuzz {
 
 // A number in a line becomes a record of numbers.
-std::size_t largest_allocation(std::size_t input) { return (256 << 10) + 256 * input; }
+std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 64 * input.size(); }
 
 namespace {
 

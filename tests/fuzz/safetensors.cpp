@@ -6,7 +6,7 @@
 namespace xtape::fuzz {
 
 // The header becomes JSON values in memory, each larger than its text; numbers become doubles.
-std::size_t largest_allocation(std::size_t input) { return (64 << 10) + 32 * input; }
+std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 32 * input.size(); }
 
 void try_input(std::string_view input) {
   const MemoryFile memory(input);

@@ -1,6 +1,7 @@
 #include <xtape/core/kernels/threads.hpp>
 #include <xtape/train/base/args.hpp>
 #include <xtape/train/base/run_options.hpp>
+#include <xtape/train/base/suggestion.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
-#include <numeric>
 
 namespace xtape {
 
@@ -51,21 +51,6 @@ std::string joined(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
   return out;
-}
-
-/// Levenshtein's distance: the least number of characters to insert, delete or replace.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
 }
 
 /// Appends `text` broken between words, each line starting at column `indent`.
@@ -255,16 +240,9 @@ void Args::fail_unknown(const std::string& argument) const {
   if (!argument.starts_with('-')) throw UsageError(program_, "unexpected argument '" + argument + "'; see --help");
   const std::string given = argument.substr(0, argument.find('='));
   const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
-  std::string nearest;
-  std::size_t least = 4;  // names that differ in more are not meant
-  for (const Entry& entry : entries_) {
-    const bool begun = bare.size() >= 2 && entry.name.starts_with(bare);
-    const std::size_t distance = begun ? 1 : edit_distance(bare, entry.name);
-    if (distance < least && 2 * distance < std::max(bare.size(), entry.name.size()))
-      nearest = entry.name, least = distance;
-  }
-  throw UsageError(program_, "there is no option " + given +
-                                 (nearest.empty() ? "; see --help" : "; did you mean --" + nearest + "?"));
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.name);
+  throw UsageError(program_, "there is no option " + given + suggestion(bare, names, "--"));
 }
 
 std::vector<std::pair<std::string, ArgValue>> Args::values() const {

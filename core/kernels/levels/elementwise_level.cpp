@@ -37,9 +37,9 @@ void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step
     case Binary::pow:
       return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return power(p, q); });
     case Binary::max:
-      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return (p > q) | (p != p) ? p : q; });
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return ((p > q) | (p != p)) ? p : q; });
     case Binary::min:
-      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return (p < q) | (p != p) ? p : q; });
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return ((p < q) | (p != p)) ? p : q; });
     case Binary::max_share:
       return map_binary(a, step_a, b, step_b, y, n,
                         [](real p, real q) { return p < q ? 0 : (p == q ? real(0.5) : real(1)); });

@@ -6,6 +6,8 @@
 namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
 namespace {
 
+#include <xtape/core/kernels/levels/shuffle.hpp>
+
 // Registers of each level: bytes of a vector, and the rows of C that fit with two vectors each.
 #if defined(__AVX512F__)
 constexpr int kBytes = 64, kTileRows = 12;
@@ -139,8 +141,8 @@ inline void exchange(Vector* rows) {
   for (int i = 0; i < kWidth; ++i) {
     if (i & step) continue;
     const Vector a = rows[i], b = rows[i + step];
-    rows[i] = __builtin_shuffle(a, b, low);
-    rows[i + step] = __builtin_shuffle(a, b, high);
+    rows[i] = shuffled(a, b, low);
+    rows[i + step] = shuffled(a, b, high);
   }
 }
 

@@ -2,6 +2,8 @@
 // levels use lanes of 64 bytes, whatever their registers hold, and so add in the same order. Included only by
 // *_level.cpp, inside the unnamed namespace of a level.
 
+#include <xtape/core/kernels/levels/shuffle.hpp>
+
 typedef real Lanes __attribute__((vector_size(64)));
 typedef real UnalignedLanes __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 typedef double DoubleLanes __attribute__((vector_size(64)));
@@ -37,7 +39,7 @@ inline real lane_max(Lanes lanes) {
   for (Index half = kLanes / 2; half > 0; half /= 2) {
     Indices other;
     for (Index i = 0; i < kLanes; ++i) other[i] = i ^ half;
-    const Lanes swapped = __builtin_shuffle(lanes, other);
+    const Lanes swapped = shuffled(lanes, lanes, other);
     lanes = swapped > lanes ? swapped : lanes;
   }
   return lanes[0];

@@ -86,14 +86,14 @@ inline float logarithm(float x) {
   const float finite = logarithm_of_normal(small ? x * 8388608.0f : x) - (small ? 15.9423847f : 0.0f);
   const float infinity = __builtin_inff();
   const float special = x == 0 ? -infinity : (x < 0 ? __builtin_nanf("") : x);  // 0, negative, infinite, NaN
-  return (x > 0) & (x < infinity) ? finite : special;
+  return ((x > 0) & (x < infinity)) ? finite : special;
 }
 
 /// log(1 + x): log(u) + (x - (u - 1)) / u for u = 1 + x, which restores what the sum rounded away (Kahan).
 inline float logarithm_1_plus(float x) {
   const float u = 1.0f + x;
   const float lost = (x - (u - 1.0f)) / u;
-  return logarithm(u) + ((u > 0) & (u < __builtin_inff()) ? lost : 0.0f);
+  return logarithm(u) + (((u > 0) & (u < __builtin_inff())) ? lost : 0.0f);
 }
 
 /// log(1 + exp(-a)) for a >= 0.

@@ -41,9 +41,9 @@ real extreme_of(const real* x, index_t n) {
       best = ((largest ? v > best : v < best) | (v != v)) ? v : best;
     }
     for (index_t j = 0; j < kLanes; ++j)
-      out = (largest ? best[j] > out : best[j] < out) | (best[j] != best[j]) ? best[j] : out;
+      out = ((largest ? best[j] > out : best[j] < out) | (best[j] != best[j])) ? best[j] : out;
   }
-  for (; i < n; ++i) out = (largest ? x[i] > out : x[i] < out) | (x[i] != x[i]) ? x[i] : out;
+  for (; i < n; ++i) out = ((largest ? x[i] > out : x[i] < out) | (x[i] != x[i])) ? x[i] : out;
   return out;
 }
 

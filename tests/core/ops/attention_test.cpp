@@ -326,6 +326,10 @@ TEST_CASE("masks from lengths") {
         (void)padding_mask(IndexArray::from_shape({1, 2}), 3);
       },
       "[padding_mask] lengths must be [B]; got shape (1,2)");
+  check_throws<ValueError>([] { (void)padding_mask({0}, -1); },
+                           "[padding_mask] an extent must not be negative, but is -1");
+  check_throws<ValueError>([] { (void)causal_mask(2, -3); }, "[causal_mask] an extent must not be negative");
+  check_throws<ValueError>([] { (void)causal_mask(-1, 2); }, "[causal_mask] an extent must not be negative, but is -1");
   CHECK(causal_mask(3, 3) == Mask{{false, true, true}, {false, false, true}, {false, false, false}});
   const Mask one_key = causal_mask(3, 1);
   CHECK((one_key(0, 0) && one_key(1, 0) && !one_key(2, 0)));

@@ -186,4 +186,5 @@ TEST_CASE("linear attention: operands that do not fit") {
   LinearState state = linear_state(2, 2, 5, 6);
   check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); }, "the state does not fit");
   check_throws<ShapeError>([&] { quadratic_features(Tensor::scalar(1)); }, "[quadratic_features]");
+  check_equal(quadratic_features(Tensor::zeros({2, 0})).value(), array({2, 1}, {1, 1}));  // of nothing: 1
 }

@@ -11,6 +11,10 @@ namespace xtape::fuzz {
 
 namespace {
 
+Tried everything;
+
+void note(const std::string& name) { everything.functions.insert(name.substr(0, name.find(' '))); }
+
 std::string text_of(const Extents& shape) { return shape_text(shape); }
 
 bool near(double got, double want) {
@@ -57,7 +61,9 @@ void check_plain(const std::string& name, const std::function<Plain()>& op, cons
   }
   if (want && !got) fault(name + ": refused what is right: " + refusal);
   if (!want && got) fault(name + ": gave shape " + text_of(got->shape) + " for what is not possible");
-  if (want) compare(name, *got, *want);
+  if (!want) return;
+  compare(name, *got, *want);
+  note(name);
 }
 
 void check(const std::string& name, const std::vector<Plain>& operands, const TensorOp& op,
@@ -77,6 +83,7 @@ void check(const std::string& name, const std::vector<Plain>& operands, const Te
   for (const Plain& operand : operands) variables.push_back(tape.variable(array_of(operand)));
   const Tensor y = op(variables);
   compare(described + " on a tape", plain_of(y.value()), *want);
+  for (const char* op : tape.ops()) everything.recorded.insert(op);
   if (!y.tracked()) return;
   tape.backward(sum(y));
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -84,5 +91,7 @@ void check(const std::string& name, const std::vector<Plain>& operands, const Te
     if (!same_shape(gradient.shape(), variables[i].shape())) fault(described + ": a gradient has another shape");
   }
 }
+
+const Tried& tried() { return everything; }
 
 }  // namespace xtape::fuzz

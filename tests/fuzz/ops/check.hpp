@@ -6,6 +6,7 @@
 #include <xtape/core/ops.hpp>
 #include <xtape/core/tape.hpp>
 
+#include <set>
 #include <string>
 
 namespace xtape::fuzz {
@@ -18,7 +19,8 @@ Mask mask_of(const Plain& x);
 using TensorOp = std::function<Tensor(const std::vector<Tensor>&)>;
 
 /// Runs an op without a tape and on one, and compares its value with `want`; without one the op must throw a typed
-/// error. On the tape the gradients are computed too, and must have their operands' shapes. Faults say `name`.
+/// error. On the tape the gradients are computed too, and must have their operands' shapes. Faults say `name`, whose
+/// first word is the function's.
 void check(const std::string& name, const std::vector<Plain>& operands, const TensorOp& op,
            const std::optional<Plain>& want);
 
@@ -33,12 +35,26 @@ Plain plain_of(const ArrayLike& array) {
 }
 
 // The families of ops; each tries one of its own by the choices.
+void try_attention(Choices& choices);
 void try_elementwise(Choices& choices);
-void try_reduction(Choices& choices);
-void try_shape(Choices& choices);
-void try_product(Choices& choices);
-void try_selection(Choices& choices);
+void try_heads(Choices& choices);
+void try_loss(Choices& choices);
 void try_normalized(Choices& choices);
-void try_sequence(Choices& choices);
+void try_product(Choices& choices);
+void try_recurrent(Choices& choices);
+void try_reduction(Choices& choices);
+void try_selection(Choices& choices);
+void try_shape(Choices& choices);
+
+/// All of them.
+inline constexpr void (*kFamilies[])(Choices&) = {try_elementwise, try_reduction, try_shape,     try_product,
+                                                  try_selection,   try_loss,      try_attention, try_recurrent,
+                                                  try_normalized,  try_heads};
+
+/// What was right at least once in this process: the functions by name, and the ops that they recorded.
+struct Tried {
+  std::set<std::string> functions, recorded;
+};
+const Tried& tried();
 
 }  // namespace xtape::fuzz

@@ -1,6 +1,8 @@
 // Functions of single elements and of pairs, with numpy's broadcasting.
 #include "check.hpp"
 
+#include "../fuzz.hpp"
+
 #include <cmath>
 
 namespace xtape::fuzz {
@@ -33,6 +35,8 @@ const UnaryCase kUnary[] = {
     {"softplus", [](const Tensor& x) { return softplus(x); }, [](double x) { return std::log1p(std::exp(x)); }},
     {"softsign", [](const Tensor& x) { return softsign(x); }, [](double x) { return x / (1 + std::abs(x)); }},
     {"gelu", [](const Tensor& x) { return gelu(x); }, [](double x) { return x / 2 * std::erfc(-x / std::sqrt(2)); }},
+    {"gelu by tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); },
+     [](double x) { return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }},
     {"affine", [](const Tensor& x) { return affine(x, 3, -1); }, [](double x) { return 3 * x - 1; }},
     {"pow 3", [](const Tensor& x) { return pow(x, 3); }, [](double x) { return x * x * x; }},
     {"clamp", [](const Tensor& x) { return clamp(x, -1, 0.5); },
@@ -73,10 +77,31 @@ Plain positive(Plain x) {
   return x;
 }
 
+/// What a key keeps is the same for every tensor of so many elements: a mask of 0 and 1/(1 - p).
+void try_dropout(Choices& choices) {
+  static constexpr double kProbabilities[] = {0.5, 0.25, 0, 1, -0.5, 1.5, NAN};
+  const double p = kProbabilities[choices.below(7)];
+  const Plain x = choices.numbers(choices.shape());
+  const MaskKey key = {static_cast<std::uint64_t>(choices.below(256)), static_cast<std::uint64_t>(choices.below(3)), 5};
+  std::optional<Plain> want;
+  if (p >= 0 && p <= 1) {
+    const Plain kept =
+        plain_of(dropout(Tensor(array_of(plain(x.shape, [](const Index&) { return 1.0; }))), p, key).value());
+    for (double factor : kept.values)
+      if ((factor != 0 || p == 0) && (p == 1 || std::abs(factor * (1 - p) - 1) > 1e-12))
+        fault("dropout: a wrong factor");
+    want = x;
+    for (std::size_t i = 0; i < x.values.size(); ++i) want->values[i] *= kept.values[i];
+  }
+  check(
+      "dropout", {x}, [&](const auto& t) { return dropout(t[0], p, key); }, want);
+}
+
 }  // namespace
 
 void try_elementwise(Choices& choices) {
-  const std::int64_t kind = choices.below(3);
+  const std::int64_t kind = choices.below(4);
+  if (kind == 3) return try_dropout(choices);
   if (kind == 0) {
     const UnaryCase& c = kUnary[choices.below(std::size(kUnary))];
     Plain x = choices.numbers(choices.shape());

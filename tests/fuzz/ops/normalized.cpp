@@ -1,7 +1,8 @@
-// Norms over rows and channels, and losses.
+// Norms over rows and channels.
 #include "check.hpp"
 
 #include <cmath>
+#include <initializer_list>
 
 namespace xtape::fuzz {
 
@@ -71,62 +72,30 @@ void try_batch_norm(Choices& choices) {
       "batch_norm", {x, gain, bias}, [](const auto& t) { return batch_norm(t[0], t[1], t[2]).y; }, want);
 }
 
-void try_cross_entropy(Choices& choices) {
-  const Plain logits = choices.numbers(choices.shape());
-  Extents shape = logits.shape;
-  if (!shape.empty()) shape.pop_back();
-  if (choices.below(6) == 1) shape = choices.like(shape);
-  const std::int64_t classes = logits.rank() > 0 ? logits.shape.back() : 0;
-  const std::int64_t ignored = choices.below(4), wrong = choices.below(8) == 1 ? classes : 0;
-  Plain targets = choices.numbers(shape);
-  bool sound = logits.rank() > 0 && Extents(logits.shape.begin(), logits.shape.end() - 1) == shape;
-  for (std::size_t i = 0; i < targets.values.size(); ++i) {
-    double& target = targets.values[i];
-    target = classes > 0 ? static_cast<double>(static_cast<std::int64_t>((target + 2) * 8) % classes) : 0;
-    if (i == 0 && wrong > 0) target = static_cast<double>(wrong);
-    else if (ignored == 1 && i % 2 == 0) target = kIgnore;
-    sound = sound && (target == kIgnore || target < static_cast<double>(classes));
-  }
-  if (classes == 0) return;  // over no classes: an error or the mean of no losses
+void try_batch_norm_eval(Choices& choices) {
+  const Plain x = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(choices.within(2, 3)));
+  const Plain mean = last_sized(choices, x), gain = last_sized(choices, x), bias = last_sized(choices, x);
+  Plain variance = last_sized(choices, x);
+  const bool negative = choices.below(8) == 1;
+  for (double& v : variance.values) v = negative ? -0.5 : std::abs(v);
+  bool fits = x.rank() == 2 || x.rank() == 3;
+  for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &gain, &bias}) fits = fits && p->shape[0] == x.shape.back();
   std::optional<Plain> want;
-  if (sound) {
-    double sum = 0, count = 0;
-    for (std::size_t i = 0; i < targets.values.size(); ++i) {
-      if (targets.values[i] == kIgnore) continue;
-      double total = 0;
-      for (std::int64_t c = 0; c < classes; ++c) total += std::exp(logits.values[i * classes + c]);
-      sum += std::log(total) - logits.values[i * classes + static_cast<std::size_t>(targets.values[i])];
-      ++count;
-    }
-    want = Plain{{}, {count > 0 ? sum / count : 0}};
-  }
+  if (fits && !(negative && !variance.values.empty()))
+    want = plain(x.shape, [&](const Index& i) {
+      const std::int64_t c = i.back();
+      return (x.at(i) - mean.values[c]) / std::sqrt(variance.values[c] + kEps) * gain.values[c] + bias.values[c];
+    });
   check(
-      "cross_entropy " + shape_text(shape), {logits},
-      [&](const auto& t) { return cross_entropy(t[0], indices_of(targets)); }, want);
-}
-
-void try_pointwise_loss(Choices& choices) {
-  const Extents shape = choices.shape();
-  const Plain a = choices.numbers(shape), b = choices.numbers(choices.below(4) == 1 ? choices.like(shape) : shape);
-  const bool squared = choices.yes();
-  std::optional<Plain> want;
-  if (a.shape == b.shape) {
-    want = Plain{{}, {0}};
-    for (std::size_t i = 0; i < a.values.size(); ++i) {
-      const double d = a.values[i] - b.values[i];
-      want->values[0] += (squared ? d * d : std::abs(d)) / static_cast<double>(a.values.size());
-    }
-  }
-  check(
-      squared ? "mse_loss" : "l1_loss", {a, b},
-      [&](const auto& t) { return squared ? mse_loss(t[0], t[1]) : l1_loss(t[0], t[1]); }, want);
+      "batch_norm_eval", {x, gain, bias},
+      [&](const auto& t) { return batch_norm_eval(t[0], array_of(mean), array_of(variance), t[1], t[2]); }, want);
 }
 
 }  // namespace
 
 void try_normalized(Choices& choices) {
-  static constexpr void (*kOps[])(Choices&) = {try_row_norm, try_batch_norm, try_cross_entropy, try_pointwise_loss};
-  kOps[choices.below(4)](choices);
+  static constexpr void (*kOps[])(Choices&) = {try_row_norm, try_batch_norm, try_batch_norm_eval};
+  kOps[choices.below(3)](choices);
 }
 
 }  // namespace xtape::fuzz

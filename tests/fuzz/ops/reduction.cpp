@@ -40,7 +40,7 @@ const Reduction kReductions[] = {
     {"min", min, [](const Group& g) { return *std::min_element(g.begin(), g.end()); }, 1},
     {"var", [](const Tensor& x, const Axes& a, bool k) { return var(x, a, k); },
      [](const Group& g) { return variance(g, 1); }, 2},
-    {"biased stddev", [](const Tensor& x, const Axes& a, bool k) { return stddev(x, a, k, 0); },
+    {"stddev biased", [](const Tensor& x, const Axes& a, bool k) { return stddev(x, a, k, 0); },
      [](const Group& g) { return std::sqrt(variance(g, 0)); }, 1},
     {"norm", norm, [](const Group& g) { return std::sqrt(std::inner_product(g.begin(), g.end(), g.begin(), 0.0)); }},
     {"logsumexp", logsumexp, log_sum_exp},
@@ -64,9 +64,10 @@ Group softmax_of(const Group& g) {
 
 void try_line(Choices& choices, const Plain& x) {
   const std::int64_t axis = choices.axis(x.rank()), kind = choices.below(3);
-  const auto place = axis_of(axis, x.rank());
-  const auto want = [&](const std::function<Group(const Group&)>& f) {
-    return place ? std::optional(along(x, *place, f)) : std::nullopt;
+  const auto place = named_axis_of(axis, x.rank());
+  const auto want = [&](const std::function<Group(const Group&)>& f) -> std::optional<Plain> {
+    if (!place) return std::nullopt;
+    return Plain{x.shape, along(as_line(x), *place, f).values};
   };
   if (kind == 0)
     return check(
@@ -90,9 +91,9 @@ void try_position(Choices& choices, const Plain& x) {
   const std::int64_t axis = choices.axis(x.rank());
   const bool keep = choices.yes(), largest = choices.yes();
   std::optional<Plain> want;
-  if (const auto place = axis_of(axis, x.rank()); place && x.shape[*place] > 0) {
+  if (const auto place = named_axis_of(axis, x.rank()); place && as_line(x).shape[*place] > 0) {
     std::vector<bool> axes(x.shape.size());
-    axes[*place] = true;
+    if (!axes.empty()) axes[*place] = true;
     want = reduce(x, axes, keep, [&](const Group& g) {
       const auto best = largest ? std::max_element(g.begin(), g.end()) : std::min_element(g.begin(), g.end());
       return static_cast<double>(best - g.begin());

@@ -1,5 +1,7 @@
 #include "reference.hpp"
 
+#include <limits>
+
 namespace xtape::fuzz {
 
 namespace {
@@ -55,14 +57,24 @@ std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+std::optional<std::int64_t> named_axis_of(std::int64_t axis, std::int64_t rank) {
+  return axis_of(axis, rank == 0 ? 1 : rank);
+}
+
 std::optional<std::vector<bool>> axes_of(const Extents& axes, std::int64_t rank) {
-  std::vector<bool> named(static_cast<std::size_t>(rank), axes.empty());
+  std::vector<bool> named(static_cast<std::size_t>(rank == 0 ? 1 : rank), axes.empty());
   for (std::int64_t axis : axes) {
-    const auto place = axis_of(axis, rank);
+    const auto place = named_axis_of(axis, rank);
     if (!place || named[static_cast<std::size_t>(*place)]) return std::nullopt;
     named[static_cast<std::size_t>(*place)] = true;
   }
+  named.resize(static_cast<std::size_t>(rank));
   return named;
+}
+
+Plain as_line(Plain x) {
+  if (x.shape.empty()) x.shape = {1};
+  return x;
 }
 
 Plain reduce(const Plain& x, const std::vector<bool>& axes, bool keep,
@@ -113,6 +125,14 @@ Extents Choices::like(Extents shape) {
     if (choice == 2) extent = extent % 3 + 1;
   }
   return count_of(shape) <= kMostElements ? shape : Extents{};
+}
+
+std::int64_t Choices::axis(std::int64_t rank) {
+  static constexpr std::int64_t kFar[] = {std::numeric_limits<std::int64_t>::min(),
+                                          std::numeric_limits<std::int64_t>::max(), -13, 13};
+  if (below(32) == 1) return kFar[below(4)];
+  const std::int64_t last = rank == 0 ? 1 : rank;
+  return within(-last - 1, last);
 }
 
 Extents Choices::axes(std::int64_t rank) {

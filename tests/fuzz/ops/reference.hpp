@@ -33,8 +33,13 @@ Plain plain(const Extents& shape, const std::function<double(const Index&)>& f);
 std::optional<Extents> broadcast(const Extents& a, const Extents& b);
 /// 0..rank-1 of an axis in -rank..rank-1, or nothing.
 std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank);
+/// The same for ops that take a scalar for one element: its axis in name is -1 or 0, and gives 0.
+std::optional<std::int64_t> named_axis_of(std::int64_t axis, std::int64_t rank);
 /// True for each axis that is named, all if none is; nothing if one does not exist or is named twice.
 std::optional<std::vector<bool>> axes_of(const Extents& axes, std::int64_t rank);
+
+/// x itself, or a scalar as a vector of one element.
+Plain as_line(Plain x);
 
 /// f over the elements of each group along axes, which are dropped or kept with extent 1.
 Plain reduce(const Plain& x, const std::vector<bool>& axes, bool keep,
@@ -56,7 +61,9 @@ class Choices {
   /// Another one that may fit it: the same, or with axes dropped, of extent 1, or changed.
   Extents like(Extents shape);
   /// An axis that mostly exists.
-  std::int64_t axis(std::int64_t rank) { return within(-rank - 1, rank); }
+  std::int64_t axis(std::int64_t rank);
+  /// Mostly the extent itself.
+  std::int64_t mostly(std::int64_t extent) { return below(16) == 1 ? within(0, 3) : extent; }
   /// Some axes, mostly of those that exist.
   Extents axes(std::int64_t rank);
   /// Numbers from -2 to 2 in steps of 1/8, so that some are equal.

@@ -66,19 +66,19 @@ void try_gather(Choices& choices) {
   const Extents shape = choices.shape();
   const Plain x = choices.numbers(shape);
   const std::int64_t axis = choices.axis(x.rank());
-  const auto place = axis_of(axis, x.rank());
+  const auto place = named_axis_of(axis, x.rank());
   Extents other = shape;
   if (choices.below(6) == 1) other = choices.shape();
-  else if (place) other[*place] = choices.within(0, 6);
+  else if (place && !shape.empty()) other[*place] = choices.within(0, 6);
   if (!other.empty() && choices.below(4) == 1) other[0] = other[0] > 0 ? other[0] - 1 : 0;
   bool sound = place && other.size() == shape.size() && count_of(other) <= 4000;
   for (std::size_t i = 0; sound && i < shape.size(); ++i)
     sound = static_cast<std::int64_t>(i) == *place || other[i] <= shape[i];
   if (count_of(other) > 4000) return;
-  const Plain index = indices(choices, other, place ? shape[*place] : 0, sound);
+  const Plain index = indices(choices, other, place ? as_line(x).shape[*place] : 0, sound);
   const auto source_place = [&](const Index& i) {
     Index from = i;
-    from[*place] = static_cast<std::int64_t>(index.at(i));
+    if (!from.empty()) from[*place] = static_cast<std::int64_t>(index.at(i));
     return from;
   };
   std::optional<Plain> want;

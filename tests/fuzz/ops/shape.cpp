@@ -2,6 +2,7 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace xtape::fuzz {
 
@@ -48,8 +49,8 @@ void try_permute(Choices& choices, const Plain& x) {
   for (std::int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
   if (choices.yes()) {
     const std::int64_t a = choices.axis(x.rank()), b = choices.axis(x.rank());
-    const auto first = axis_of(a, x.rank()), second = axis_of(b, x.rank());
-    if (first && second) std::swap(axes[*first], axes[*second]);
+    const auto first = named_axis_of(a, x.rank()), second = named_axis_of(b, x.rank());
+    if (first && second && first != second) std::swap(axes[*first], axes[*second]);
     return check(
         "transpose", {x}, [&](const auto& t) { return transpose(t[0], a, b); },
         first && second ? std::optional(permuted(x, axes)) : std::nullopt);
@@ -73,7 +74,8 @@ void try_permute(Choices& choices, const Plain& x) {
 }
 
 void try_slice(Choices& choices, const Plain& x) {
-  const std::int64_t axis = choices.axis(x.rank()), begin = choices.within(-6, 6), step = choices.within(0, 3);
+  const std::int64_t axis = choices.axis(x.rank()), begin = choices.within(-6, 6),
+                     step = choices.below(16) == 1 ? std::numeric_limits<std::int64_t>::max() : choices.within(0, 3);
   const std::int64_t end = choices.yes() ? kEnd : choices.within(-6, 6);
   std::optional<Plain> want;
   if (const auto place = axis_of(axis, x.rank()); place && step > 0) {
@@ -83,7 +85,7 @@ void try_slice(Choices& choices, const Plain& x) {
                                                                                       : end;
     if (first >= 0 && first <= extent && last >= 0 && last <= extent) {
       Extents shape = x.shape;
-      shape[*place] = last > first ? (last - first + step - 1) / step : 0;
+      shape[*place] = last > first ? (last - first - 1) / step + 1 : 0;
       want = plain(shape, [&](Index index) {
         index[*place] = first + index[*place] * step;
         return x.at(index);
@@ -157,6 +159,42 @@ void try_split(Choices& choices, const Plain& x) {
       "split", {x}, [&](const auto& t) { return split(t[0], size, axis).at(static_cast<std::size_t>(which)); }, want);
 }
 
+void try_split_with_sizes(Choices& choices, const Plain& x) {
+  const std::int64_t axis = choices.axis(x.rank()), which = choices.below(3);
+  const auto place = axis_of(axis, x.rank());
+  Axes sizes;
+  std::int64_t left = place ? x.shape[*place] : choices.within(0, 4);
+  for (std::int64_t n = choices.below(3); n > 0; --n) {
+    sizes.push_back(choices.within(0, left));
+    left -= sizes.back();
+  }
+  bool sound = place && left == 0;
+  const std::int64_t last = choices.below(8);
+  if (last == 1) sizes.push_back(-1);
+  if (last == 2) sizes.push_back(left + 1);
+  if (last == 1 || last == 2) {
+    sound = false;
+  } else if (last > 3) {
+    sizes.push_back(left);
+    sound = place.has_value();
+  }
+  if (sound && which >= static_cast<std::int64_t>(sizes.size())) return;  // there is no such piece
+  std::optional<Plain> want;
+  if (sound) {
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < which; ++i) first += sizes[i];
+    Extents shape = x.shape;
+    shape[*place] = sizes[which];
+    want = plain(shape, [&](Index index) {
+      index[*place] += first;
+      return x.at(index);
+    });
+  }
+  check(
+      "split_with_sizes", {x},
+      [&](const auto& t) { return split_with_sizes(t[0], sizes, axis).at(static_cast<std::size_t>(which)); }, want);
+}
+
 void try_extents(Choices& choices, const Plain& x) {
   const std::int64_t kind = choices.below(3);
   if (kind == 0) {
@@ -204,9 +242,9 @@ void try_broadcast(Choices& choices, const Plain& x) {
 }  // namespace
 
 void try_shape(Choices& choices) {
-  static constexpr void (*kOps[])(Choices&, const Plain&) = {try_reshape, try_permute, try_slice,    try_join,
-                                                             try_split,   try_extents, try_broadcast};
-  const std::int64_t which = choices.below(7);
+  static constexpr void (*kOps[])(Choices&, const Plain&) = {
+      try_reshape, try_permute, try_slice, try_join, try_split, try_split_with_sizes, try_extents, try_broadcast};
+  const std::int64_t which = choices.below(std::size(kOps));
   kOps[which](choices, choices.numbers(choices.shape()));
 }
 

@@ -50,10 +50,11 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* about) {
 
 /// Throws UsageError for what is unknown, missing or empty.
 void check_given(const CLI::App& app) {
-  for (const std::string& unknown : app.remaining()) fail_unknown(app, unknown);
+  for (const std::string& unknown : app.remaining())
+    if (unknown != "--") fail_unknown(app, unknown);
   for (const CLI::Option* option : app.get_options()) {
     const bool positional = option->get_positional();
-    const std::string name = positional ? option->get_name() : "--" + option->get_name(false, false);
+    const std::string name = option->get_name();
     if (positional && option->count() == 0) throw UsageError(app.get_name(), name + " is missing; see --help");
     for (const std::string& value : option->results())
       if (value.empty()) throw UsageError(app.get_name(), name + " must not be empty");

@@ -56,7 +56,8 @@ TEST_CASE("every command of xtape refuses bad options with one line, exit code 2
         check_refused(XTAPE_COMMAND, {command.name, "run", name + "=nonsense"}, name);
       } else {
         check_refused(XTAPE_COMMAND, {command.name, "run", name}, name);
-        check_refused(XTAPE_COMMAND, {command.name, "run", name + "="}, source + name);
+        check_refused(XTAPE_COMMAND, {command.name, "run", name + "="}, name);
+        check_refused(XTAPE_COMMAND, {command.name, "run", name, ""}, name);
       }
     }
     check_refused(XTAPE_COMMAND, {command.name, "run", "--zzzzzzzz"}, source + "there is no option --zzzzzzzz; see");
@@ -74,9 +75,8 @@ TEST_CASE("a misspelled command of xtape is refused, and the right one suggested
     check_refused(XTAPE_COMMAND, {misspelled(command.name), "run"},
                   "[xtape] there is no command " + misspelled(command.name) + "; did you mean " + command.name + "?");
   check_refused(XTAPE_COMMAND, {"nonsense"}, "[xtape] there is no command nonsense; see --help");
-  check_refused(XTAPE_COMMAND, {"--hepl"}, "[xtape] there is no option --hepl; did you mean --help?");
+  check_refused(XTAPE_COMMAND, {"--helpp"}, "[xtape] there is no option --helpp; did you mean --help?");
   check_refused(XTAPE_COMMAND, {}, "[xtape] a command is missing");
-  check_refused(XTAPE_COMMAND, {"weights", "--", "--file"}, "--file");
 }
 
 #endif

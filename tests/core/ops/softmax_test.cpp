@@ -103,7 +103,8 @@ TEST_CASE("softmax runs along any axis") {
 TEST_CASE("softmax of nothing and along axes that do not exist") {
   CHECK(shape_text(softmax(Tensor::zeros({3, 0})).shape()) == "(3,0)");
   CHECK(shape_text(log_softmax(Tensor::zeros({0, 3}), 0).shape()) == "(0,3)");
-  check_throws<ShapeError>([] { (void)softmax(Tensor::scalar(1), 1); }, "[softmax] axis 1 does not exist; got shape ()");
+  check_throws<ShapeError>([] { (void)softmax(Tensor::scalar(1), 1); },
+                           "[softmax] axis 1 does not exist; got shape ()");
   check_throws<ShapeError>([] { (void)log_softmax(Tensor::zeros({2}), 1); }, "[log_softmax] axis 1 does not exist");
 }
 

@@ -79,7 +79,8 @@ void try_batch_norm_eval(Choices& choices) {
   const bool negative = choices.below(8) == 1;
   for (double& v : variance.values) v = negative ? -0.5 : std::abs(v);
   bool fits = x.rank() == 2 || x.rank() == 3;
-  for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &gain, &bias}) fits = fits && p->shape[0] == x.shape.back();
+  for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &gain, &bias})
+    fits = fits && p->shape[0] == x.shape.back();
   std::optional<Plain> want;
   if (fits && !(negative && !variance.values.empty()))
     want = plain(x.shape, [&](const Index& i) {

@@ -83,7 +83,7 @@ void check(const std::string& name, const std::vector<Plain>& operands, const Te
   for (const Plain& operand : operands) variables.push_back(tape.variable(array_of(operand)));
   const Tensor y = op(variables);
   compare(described + " on a tape", plain_of(y.value()), *want);
-  for (const char* op : tape.ops()) everything.recorded.insert(op);
+  for (const char* recorded : tape.ops()) everything.recorded.insert(recorded);
   if (!y.tracked()) return;
   tape.backward(sum(y));
   for (std::size_t i = 0; i < variables.size(); ++i) {

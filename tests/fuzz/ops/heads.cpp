@@ -7,7 +7,7 @@ namespace xtape::fuzz {
 
 namespace {
 
-void try_join(Choices& choices, const Plain& x) {
+void try_join(Choices&, const Plain& x) {
   std::optional<Plain> want;
   if (x.rank() == 4)
     want = plain({x.shape[0], x.shape[2], x.shape[1] * x.shape[3]}, [&](const Index& i) {
@@ -54,7 +54,7 @@ void try_rotary(Choices& choices, const Plain& x) {
       "rotary", {x}, [&](const auto& t) { return rotary(t[0], options); }, want);
 }
 
-void try_quadratic(Choices& choices, const Plain& x) {
+void try_quadratic(Choices&, const Plain& x) {
   std::optional<Plain> want;
   if (x.rank() > 0) {
     const std::int64_t width = x.shape.back();

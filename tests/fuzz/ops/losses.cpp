@@ -8,7 +8,7 @@ namespace xtape::fuzz {
 
 namespace {
 
-constexpr Reduction kReductions[] = {Reduction::mean, Reduction::sum, Reduction::none, Reduction::batchmean};
+constexpr Reduction kLossReductions[] = {Reduction::mean, Reduction::sum, Reduction::none, Reduction::batchmean};
 
 /// The losses of which `counted` count, reduced; nothing for the batch of a scalar.
 std::optional<Plain> reduced(const Plain& losses, Reduction how, std::int64_t counted) {
@@ -36,7 +36,7 @@ Plain entropies(const Plain& logits, const std::function<double(std::int64_t row
 CrossEntropyOptions cross_entropy_options(Choices& choices) {
   static constexpr double kSmoothings[] = {0, 0.25, 1, -0.5, 1.5};
   CrossEntropyOptions options;
-  options.reduction = kReductions[choices.below(4)];
+  options.reduction = kLossReductions[choices.below(4)];
   if (choices.below(4) == 1) options.label_smoothing = kSmoothings[choices.below(5)];
   return options;
 }
@@ -123,7 +123,7 @@ void check_pairs(const char* name, const Plain& a, const Plain& b, Reduction how
 }
 
 void try_pairs(Choices& choices) {
-  const Reduction how = kReductions[choices.below(4)];
+  const Reduction how = kLossReductions[choices.below(4)];
   const std::int64_t kind = choices.below(5);
   const Extents shape = choices.shape();
   const Plain a = choices.numbers(shape);
@@ -167,7 +167,7 @@ void try_pairs(Choices& choices) {
 
 /// Binary cross-entropy with a weight for each loss, for the positive ones, or for both.
 void try_weighted(Choices& choices) {
-  const Reduction how = kReductions[choices.below(4)];
+  const Reduction how = kLossReductions[choices.below(4)];
   const Plain x = choices.numbers(choices.shape());
   Plain target = choices.numbers(x.shape);
   for (double& t : target.values) t = std::abs(t) / 2;

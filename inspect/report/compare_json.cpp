@@ -59,13 +59,13 @@ Bands over_seeds(const std::vector<const RunGroup*>& groups, std::size_t places,
   return out;
 }
 
-/// A chart over steps of a number that each run has by bucket.
+/// A chart over steps of a number that each run has by bucket; null if none has it.
 Json step_chart(const std::vector<const RunGroup*>& groups, const Buckets& buckets, const std::string& id,
                 const std::string& title, const std::string& unit, const std::string& scale,
                 const std::function<Bands(const RunData&)>& bands) {
-  Json chart =
-      chart_json<Json>(id, title, "", unit + kOfSeeds, scale, labels_of(groups),
-                       over_seeds(groups, buckets.count(), [&](const RunData& run) { return bands(run).middle; }));
+  const Bands medians = over_seeds(groups, buckets.count(), [&](const RunData& run) { return bands(run).middle; });
+  if (!medians.any()) return nullptr;
+  Json chart = chart_json<Json>(id, title, "", unit + kOfSeeds, scale, labels_of(groups), medians);
   chart["tone"] = "runs";
   return chart;
 }

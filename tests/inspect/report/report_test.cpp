@@ -143,6 +143,9 @@ TEST_CASE("runs that differ in the seed alone are one group; what says nothing a
   CHECK(lines_of(done.out)[4] == work.path() + "/compare.html");
   const json data = data_of(content_of(work.path() + "/compare.html"));
   CHECK(data["groups"] == json{"rnn", "lstm"});
+  CHECK(!last_validation(c.runs[0].run));
+  for (const json& part : data["sections"][0]["parts"]) CHECK(part["id"] != "validation");  // it would be empty
+  CHECK(part_of(data, "loss")["names"].size() == 2);
   CHECK(part_of(data, "lag")["places"].size() == 64);
   CHECK(part_of(data, "depth")["labels"] == json{"layers.0", "layers.1", "layers.2"});
 }

@@ -103,11 +103,19 @@ function endLabelsPlugin(names, colourOf, narrowest = 420) {
           pen.fillStyle = label.colour;
           pen.fillRect(right + 5, label.y - 1, 7, 2);
           pen.fillStyle = theme.colour('muted');
-          pen.fillText(label.name, right + 16, label.y);
+          pen.fillText(shortened(pen, label.name, chart.width - right - 16), right + 16, label.y);
         }
       pen.restore();
     },
   };
+}
+
+/** As much of the text as fits into so many pixels, with an ellipsis where it is cut. */
+function shortened(pen, text, width) {
+  if (pen.measureText(text).width <= width) return text;
+  let kept = text.length;
+  while (kept > 0 && pen.measureText(`${text.slice(0, kept)}…`).width > width) --kept;
+  return `${text.slice(0, kept).trimEnd()}…`;
 }
 
 function chartFont(size) { return `${size}px ${getComputedStyle(document.body).fontFamily}`; }

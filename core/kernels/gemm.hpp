@@ -14,8 +14,8 @@ struct Factor {
 };
 
 /// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
-/// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut into tiles that
-/// depend only on m, n and k and are shared among threads, so the bits do not depend on the number of threads.
+/// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
+/// and shared among threads; no element's sum is, so the bits do not depend on the number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
           const real* bias = nullptr);
 

@@ -4,6 +4,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/threads.hpp>
 #include <xtape/core/random.hpp>
 
 #include <algorithm>
@@ -115,6 +116,27 @@ TEST_CASE("products deeper, taller and wider than the blocks agree with the defi
     for (int transposes = 0; transposes < 4; ++transposes)
       check_product({m, n, k, (transposes & 1) != 0, (transposes & 2) != 0, 3, 2, 1, 1, transposes % 2 ? 1.0 : 0.0},
                     ++seed);
+}
+
+TEST_CASE("products have the same bits for any number of threads, however they are cut") {
+  const int before = threads();
+  const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600}, {48, 65, 900}, {130, 40, 300}, {1100, 96, 500}};
+  for (const auto& [m, n, k] : shapes) {
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      const Stored a(m, k, (transposes & 1) != 0, 3, 1), b(k, n, (transposes & 2) != 0, 2, 2);
+      const Array start = counting({static_cast<std::size_t>(m * n)});
+      Array alone;
+      for (int count : {1, 2, 3, 4, 7}) {
+        INFO(m, " ", n, " ", k, " transposes ", transposes, " threads ", count);
+        set_threads(count);
+        Array c = start;
+        kernels::gemm(m, n, k, real(0.5), a.factor, b.factor, 1, c.data(), n);
+        if (count == 1) alone = c;
+        check_equal(c, alone);
+      }
+    }
+  }
+  set_threads(before);
 }
 
 TEST_CASE("a transposed factor whose rows are far apart agrees with the definition") {

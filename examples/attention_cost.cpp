@@ -238,11 +238,9 @@ void other_sizes(Report& report) {
   claim.shown("softmax: time with 8 heads / with 1", 1, seconds("softmax", {n, 64, 8}) / seconds("softmax", {n, 64, 1}),
               Rule::factor, 2);
   claim.remark(
-      "Multiply-adds are counted. Softmax takes n^2 exponentials a head besides, whatever d is: they pull its exponent "
-      "in "
-      "d below the count, and 8 heads of width 8 take 8 times as many of them as one head of 64, and multiply matrices "
-      "of "
-      "8 columns, which fill half a register. The features of prf are n m exponentials, again whatever d is.");
+      "Only multiply-adds are counted. Softmax takes n^2 exponentials a head besides: 8 heads of width 8 take 8 times "
+      "as "
+      "many of them as one head of 64.");
   for (const char* name : {"rff", "prf"}) {
     const auto sizes = [&](index_t features) { return Sizes{n, 64, 1, features}; };
     const std::vector<index_t> many = doubled(64, report.quick() ? 256 : 1024);

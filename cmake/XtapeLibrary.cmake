@@ -59,8 +59,8 @@ set(XTAPE_LEVEL_OPTIONS_plain "")
 set(XTAPE_LEVEL_OPTIONS_v3 -march=x86-64-v3)
 set(XTAPE_LEVEL_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 
-# Compiles the files of the target in groups of so many, at half the time; names in their anonymous namespaces must differ, save for
-# those of kernels (each has its table()) and of readers (each has its fail()).
+# Compiles the files of the target in groups of so many, at half the time. Names in their anonymous namespaces must
+# differ; kernels (each has its table()) and readers (each has its fail()) stand apart.
 set(apart ${XTAPE_SOURCES} ${XTAPE_BASE_SOURCES})
 list(FILTER apart INCLUDE REGEX "^(core/kernels|data)/")
 set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

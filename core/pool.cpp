@@ -30,8 +30,8 @@ constexpr std::size_t kChunk = std::size_t{32} << 20;       // blocks are cut fr
 constexpr std::size_t kOwnMapping = std::size_t{16} << 20;  // ... unless they are larger than this
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 constexpr std::size_t kClasses = 8 + 8 * 40;
-[[maybe_unused]] constexpr std::size_t kThreadCacheBytes = std::size_t{64}
-                                                           << 20;  // a class list longer than this is shared
+// A class list longer than one of these is shared.
+[[maybe_unused]] constexpr std::size_t kThreadCacheBytes = std::size_t{64} << 20;
 [[maybe_unused]] constexpr std::size_t kThreadCacheBlocks = 1 << 16;
 
 struct SizeClass {

@@ -84,23 +84,23 @@ int run_command(int argc, char** argv) {
   app.footer("Exit codes: 0; 2 for a bad path or option; 3 if the run diverged.");
   InspectOptions inspect;
   CLI::App* command = add_command(app, "inspect", "Tells how gradients flowed in a run, and what went wrong and when");
-  command->add_option("run", inspect.directory, "directory of the run");
+  command->add_option("run", inspect.directory, "directory of the run, needed");
   command->add_flag("--json", inspect.json, "print JSON for programs");
   command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
   ReportOptions report_options;
   CLI::App* report_command =
       add_command(app, "report", "Writes a page of charts and verdicts about a run, one HTML file");
-  report_command->add_option("run", report_options.directory, "directory of the run");
+  report_command->add_option("run", report_options.directory, "directory of the run, needed");
   report_command->add_option("--out", report_options.out, "the file; by default report.html in the run");
   CompareOptions compare_options;
   CLI::App* compare_command = add_command(app, "compare",
                                           "Writes a page and prints a table about several runs; those that differ in "
                                           "the seed alone are one row");
-  compare_command->add_option("runs", compare_options.directories, "directories of the runs");
+  compare_command->add_option("runs", compare_options.directories, "directories of the runs, at least one");
   compare_command->add_option("--out", compare_options.out, "the file")->capture_default_str();
   std::string file;
   CLI::App* weights = add_command(app, "weights", "Lists the tensors of a safetensors file");
-  weights->add_option("file", file, "the file");
+  weights->add_option("file", file, "the file, needed");
   try {
     parse(app, argc, argv);
   } catch (const CLI::Success& done) {

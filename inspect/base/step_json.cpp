@@ -1,6 +1,7 @@
 #include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/step_json.hpp>
 
+#include <concepts>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -61,9 +62,15 @@ class Reader {
   void field(const char* key, double& value) {
     if (const Json* at = find(key)) value = number_of(*at);
   }
-  template <class T>
+  template <std::integral T>
   void field(const char* key, T& value) {
-    if (const Json* at = find(key)) value = at->get<T>();
+    if (const Json* at = find(key)) value = integer_of<T>(*at);
+  }
+  void field(const char* key, std::string& value) {
+    if (const Json* at = find(key)) value = at->get<std::string>();
+  }
+  void field(const char* key, std::vector<index_t>& value) {
+    if (const Json* at = find(key)) value = integers_of<index_t>(*at);
   }
   void field(const char* key, std::vector<double>& value) {
     const Json* at = find(key);
@@ -214,7 +221,7 @@ std::optional<Record> record_of(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("step")) return std::nullopt;
   try {
-    if (json.at("format_version").get<int>() > kRunFormat) return std::nullopt;
+    if (integer_of<int>(json.at("format_version")) > kRunFormat) return std::nullopt;
     Record record;
     Reader reader(json);
     fields(reader, record);

@@ -41,17 +41,17 @@ void read_info_json(const Json& json, RunData& run) {
   run.cpu = text("cpu");
   run.isa = text("isa");
   run.blas = text("blas");
-  run.seed = json.value("seed", std::uint64_t{0});
-  run.parameters = json.value("parameters", index_t{0});
-  run.threads = json.value("threads", 0);
+  if (json.contains("seed")) run.seed = integer_of<std::uint64_t>(json["seed"]);
+  if (json.contains("parameters")) run.parameters = integer_of<index_t>(json["parameters"]);
+  if (json.contains("threads")) run.threads = integer_of<int>(json["threads"]);
   if (json.contains("options"))
     for (const auto& [name, value] : json.at("options").items()) {
       run.options.emplace_back(name, option_text(value));
-      if (name == "steps") run.planned_steps = value.get<index_t>();
+      if (name == "steps") run.planned_steps = integer_of<index_t>(value);
     }
   if (json.contains("layout"))
     for (const Json& p : json.at("layout"))
-      run.layout.push_back({p.at("name"), p.at("shape").get<std::vector<index_t>>(), p.at("trainable")});
+      run.layout.push_back({p.at("name"), integers_of<index_t>(p.at("shape")), p.at("trainable")});
 }
 
 }  // namespace

@@ -220,6 +220,20 @@ TEST_CASE("a damaged checkpoint is refused wherever it is damaged, and changes n
   check_throws<FileError>([&] { run.checkpoints.load(path); }, "its record is damaged");
 }
 
+TEST_CASE("a whole number of a record that is none, or too large, is damage") {
+  const CheckpointRecord record = {.step = 7, .masks = {{"a", 7}}, .tensors = {{"b", 7}}, .randoms = {{"c", {7, 7}}}};
+  const std::string text = checkpoint_json(record);
+  CHECK(read_checkpoint_json("file", text).masks.at("a") == 7);
+  int numbers = 0;
+  for (std::size_t at = 0; (at = text.find(":7", at)) != text.npos; ++at, ++numbers)
+    for (const char* wrong : {"6.66667e+54", "7.5", "-1e300", "18446744073709551616", "true", "\"7\"", "null"}) {
+      const std::string damaged = std::string(text).replace(at + 1, 1, wrong);
+      CAPTURE(damaged);
+      check_throws<FileError>([&] { read_checkpoint_json("file", damaged); }, "its record is damaged");
+    }
+  CHECK(numbers == 5);
+}
+
 TEST_CASE("the newest are kept, the best is kept, and of damaged ones the next older is taken") {
   const TemporaryDirectory work;
   const std::string directory = work.path() + "/checkpoints";

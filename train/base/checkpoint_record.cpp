@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/base/json_text.hpp>
 #include <xtape/train/base/checkpoint_record.hpp>
 
 #include <algorithm>
@@ -21,8 +22,15 @@ json random_json(const RandomPosition& position) {
 }
 
 RandomPosition read_random(const json& position) {
-  RandomPosition out{position.at("block"), position.at("left"), {}};
+  RandomPosition out{integer_of<std::uint64_t>(position.at("block")), integer_of<int>(position.at("left")), {}};
   if (position.contains("spare")) out.spare = position["spare"].get<double>();
+  return out;
+}
+
+template <class T>
+std::map<std::string, T> integers_by_name(const json& object) {
+  std::map<std::string, T> out;
+  for (const auto& [name, number] : object.get_ref<const json::object_t&>()) out.emplace(name, integer_of<T>(number));
   return out;
 }
 
@@ -49,17 +57,17 @@ std::string checkpoint_json(const CheckpointRecord& record) {
 CheckpointRecord read_checkpoint_json(const std::string& path, const std::string& text) {
   try {
     const json in = json::parse(text);
-    if (const int format = in.at("format_version"); format > kCheckpointFormat)
+    if (const int format = integer_of<int>(in.at("format_version")); format > kCheckpointFormat)
       throw FileError("checkpoint", path + " has format version " + std::to_string(format) +
                                         ", made by a later version of this library");
-    CheckpointRecord out{.step = in.at("step"),
-                         .seed = in.at("seed"),
+    CheckpointRecord out{.step = integer_of<index_t>(in.at("step")),
+                         .seed = integer_of<std::uint64_t>(in.at("seed")),
                          .flavour = in.at("flavour"),
-                         .masks = in.at("masks"),
+                         .masks = integers_by_name<std::uint64_t>(in.at("masks")),
                          .optimizer = in.at("optimizer"),
                          .optimizer_options = in.at("optimizer_options"),
-                         .optimizer_steps = in.at("optimizer_steps"),
-                         .tensors = in.at("tensors"),
+                         .optimizer_steps = integers_by_name<std::int64_t>(in.at("optimizer_steps")),
+                         .tensors = integers_by_name<std::size_t>(in.at("tensors")),
                          .randoms = {},
                          .states = in.at("states")};
     for (const auto& [name, position] : in.at("randoms").items()) out.randoms.emplace(name, read_random(position));

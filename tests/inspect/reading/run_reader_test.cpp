@@ -85,6 +85,10 @@ TEST_CASE("whatever is missing or garbled, the rest is read and a warning says w
   CHECK(read_run(directory).steps.size() == 12);
   work.write("run/run.json", "{\"options\": 7, \"seed\": \"x\"}");
   CHECK(warns(read_run(directory), "run.json cannot be read"));
+  for (const char* wrong : {"1e30", "0.5", "-3000000000", "[3]"}) {
+    work.write("run/run.json", std::string("{\"threads\": ") + wrong + "}");
+    CHECK(warns(read_run(directory), "run.json cannot be read"));
+  }
   const std::string deep = std::string(300000, '[') + std::string(300000, ']');  // no stack is deep enough to write it
   work.write("run/run.json", "{\"options\": {\"text\": " + deep + "}}");
   CHECK(warns(read_run(directory), "run.json cannot be read"));
@@ -95,11 +99,12 @@ TEST_CASE("whatever is missing or garbled, the rest is read and a warning says w
   std::string garbled = metrics;
   garbled[10] = '\0';
   garbled.insert(garbled.find('\n') + 1,
-                 "not json\n{\"format_version\": 99, \"step\": 4}\n{\"format_version\":1,\"step\":\"x\"}\n[]\n");
+                 "not json\n{\"format_version\": 99, \"step\": 4}\n{\"format_version\":1,\"step\":\"x\"}\n"
+                 "{\"format_version\":1,\"step\":4e40}\n{\"format_version\":1e12,\"step\":4}\n[]\n");
   work.write("run/metrics.jsonl", garbled);
   const RunData run = read_run(directory);
   CHECK(run.steps.size() == 11);
-  CHECK(warns(run, "metrics.jsonl: cannot read line 1, 2, 3 and 2 more"));
+  CHECK(warns(run, "metrics.jsonl: cannot read line 1, 2, 3 and 4 more"));
   CHECK(judge(run).size() > 10);
 
   std::filesystem::remove(directory + "/events.jsonl");

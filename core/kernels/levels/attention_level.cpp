@@ -52,7 +52,7 @@ void weights(const ScoreRows& s, real* scores, const real* factors, real* log_su
     const index_t whole = hide_rest(row, s.visible(r));
     const real most = largest(row, whole), shift = most == kMinusInfinity ? 0 : most;
 #pragma GCC ivdep
-    for (index_t i = 0; i < whole; ++i) row[i] = exponential(row[i] - shift);
+    for (index_t i = 0; i < whole; ++i) row[i] = falling_exponential(row[i] - shift);
     log_sums[r] = shift;
     inverse_sums[r] = static_cast<real>(sum(row, whole));
     if (factors) {
@@ -74,7 +74,7 @@ template <bool dropout>
 void slopes_of_row(real* row, real* slope, const real* factor, real log_sum, real mean, real scale, index_t whole) {
 #pragma GCC ivdep
   for (index_t i = 0; i < whole; ++i) {
-    const real w = exponential(row[i] - log_sum);
+    const real w = falling_exponential(row[i] - log_sum);
     real up = slope[i];
     if constexpr (dropout) {
       up = factor[i] == 0 ? 0 : factor[i] * up;

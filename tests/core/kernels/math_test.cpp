@@ -102,6 +102,32 @@ TEST_CASE("gelu is within a few units where it is not tiny") {
   }
 }
 
+TEST_CASE("weights of attention are exact to rounding where they count, and 0 where nothing is seen") {
+  std::vector<real> scores = {0};
+  for (int i = 1; i < 1'000'000; ++i) scores.push_back(static_cast<real>(-1e-4 * i));
+  scores.push_back(-kInf);
+  const index_t n = static_cast<index_t>(scores.size());
+  for (const kernels::Level* level : usable_levels()) {
+    const index_t lanes = level->attention.lanes, stride = (n + lanes - 1) / lanes * lanes;
+    std::vector<real> weights = scores;
+    weights.resize(static_cast<std::size_t>(stride));
+    real log_sum, inverse_sum;
+    level->attention.weights({1, n, stride, n, 0, lanes}, weights.data(), nullptr, &log_sum, &inverse_sum);
+    CHECK(weights[0] == 1);
+    CHECK(weights[scores.size() - 1] == 0);
+    const bool fused = level != usable_levels().front();  // multiply-add
+    double worst = 0;
+    for (std::size_t i = 0; i + 1 < scores.size(); ++i) {
+      const double x = static_cast<double>(scores[i]), exact = std::exp(x);
+      const double limit =
+          (1.2 + (fused ? 0.125 : 0.65) * -x) * static_cast<double>(std::numeric_limits<real>::epsilon());
+      worst = std::max(worst, (std::abs(static_cast<double>(weights[i]) - exact) - 2.4e-38) / exact / limit);
+    }
+    INFO(level->name);
+    CHECK(worst <= 1);
+  }
+}
+
 TEST_CASE("functions at the edges of the range") {
   const double max = static_cast<double>(std::numeric_limits<real>::max());
   const double tiny = static_cast<double>(std::numeric_limits<real>::denorm_min());

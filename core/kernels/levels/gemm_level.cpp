@@ -159,20 +159,8 @@ inline void transpose_square(const real* from, index_t from_stride, real* to, in
   for (int i = 0; i < kWidth; ++i) store(to + i * to_stride, rows[i]);
 }
 
-/// One panel of B, [k, width] with the last columns zero past `columns`.
-void pack_panel(Factor b, index_t k, index_t columns, index_t width, real* to) {
-  if (!b.transposed) {
-    for (index_t p = 0; p < k; ++p) {
-      const real* row = b.data + p * b.stride;
-      if (columns == kTileColumns) {
-        __builtin_memcpy(to + p * kTileColumns, row, kTileColumns * sizeof(real));
-        continue;
-      }
-      for (index_t j = 0; j < columns; ++j) to[p * width + j] = row[j];
-      for (index_t j = columns; j < width; ++j) to[p * width + j] = 0;
-    }
-    return;
-  }
+/// One panel of a transposed B, [k, width] with the last columns zero past `columns`.
+void pack_across(Factor b, index_t k, index_t columns, index_t width, real* to) {
   index_t j = 0;
   for (; j + kWidth <= columns; j += kWidth) {
     index_t p = 0;
@@ -188,14 +176,23 @@ void pack_panel(Factor b, index_t k, index_t columns, index_t width, real* to) {
 /// Columns of a panel as stored: two vectors, or one if that is enough.
 index_t panel_width(index_t columns) { return columns > kWidth ? kTileColumns : kWidth; }
 
-/// Packs columns of b [k, n] into panels one after the other; the packed length is packed_size(k, n).
+/// Packs columns of b [k, n] into panels one after the other; the packed length is packed_size(k, n). Each row of b is
+/// read whole, as it lies in memory.
 void pack_b(Factor b, index_t k, index_t n, real* to) {
-  for (index_t j = 0; j < n; j += kTileColumns) {
-    const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
-    Factor panel = b;
-    panel.data += b.transposed ? j * b.stride : j;
-    pack_panel(panel, k, columns, panel_width(columns), to);
-    to += k * panel_width(columns);
+  const index_t whole = n / kTileColumns * kTileColumns, rest = n - whole, width = panel_width(rest);
+  if (b.transposed) {
+    for (index_t j = 0; j < n; j += kTileColumns)
+      pack_across({b.data + j * b.stride, b.stride}, k, j < whole ? kTileColumns : rest,
+                  j < whole ? kTileColumns : width, to + j * k);
+    return;
+  }
+  for (index_t p = 0; p < k; ++p) {
+    const real* row = b.data + p * b.stride;
+    for (index_t j = 0; j < whole; j += kTileColumns)
+      __builtin_memcpy(to + j * k + p * kTileColumns, row + j, kTileColumns * sizeof(real));
+    if (rest == 0) continue;
+    real* last = to + whole * k + p * width;
+    for (index_t j = 0; j < width; ++j) last[j] = j < rest ? row[whole + j] : 0;
   }
 }
 

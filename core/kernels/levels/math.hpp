@@ -25,14 +25,25 @@ inline float scale_by_power(float x, std::int32_t k) {
   return x * with_bits((half + 127) << 23) * with_bits((k - half + 127) << 23);
 }
 
-/// exp(x): range reduction by ln 2 in two parts (Cody and Waite 1980), polynomial of degree 6 (Moshier, Cephes expf).
-inline float exponential(float x) {
-  float c = x < -104.0f ? -104.0f : x;  // a NaN passes through both selections
-  c = c > 89.0f ? 89.0f : c;
-  const float shifted = c * 1.44269504088896341f + 12582912.0f;  // 1.5 * 2^23: the sum rounds to an integer
+/// x as k ln 2 + rest with |rest| at most ln 2 / 2, by ln 2 in two parts (Cody and Waite 1980), for |x| under 2^20.
+struct Reduced {
+  float rest;
+  std::uint32_t bits;  ///< k in the lowest bits of a float
+};
+constexpr std::uint32_t kBitsOfZero = 0x4b400000;
+inline Reduced reduced(float x) {
+  const float shifted = x * 1.44269504088896341f + 12582912.0f;  // 1.5 * 2^23: the sum rounds to an integer
   const float k = shifted - 12582912.0f;
-  float r = c - k * 0.693359375f;
-  r = r - k * -2.12194440e-4f;
+  const float r = x - k * 0.693359375f;
+  return {r - k * -2.12194440e-4f, __builtin_bit_cast(std::uint32_t, shifted)};
+}
+inline std::int32_t exponent(Reduced x) { return static_cast<std::int32_t>(x.bits - kBitsOfZero); }
+
+/// exp(x): polynomial of degree 6 (Moshier, Cephes expf).
+inline float exponential(float x) {
+  const float c = x < -104.0f ? -104.0f : x;  // a NaN passes through both selections
+  const Reduced parts = reduced(c > 89.0f ? 89.0f : c);
+  const float r = parts.rest;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -40,17 +51,14 @@ inline float exponential(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
-  return scale_by_power(p, __builtin_bit_cast(std::int32_t, shifted) - 0x4b400000);
+  return scale_by_power(p, exponent(parts));
 }
 
 /// exp(x) of what is not above 0, such as the weights of a softmax beside its largest; exactly 0 where it would be
-/// below 2^-126. The same reduction, a minimax polynomial; the relative error is under 0.8 * 2^-23.
+/// below 2^-126. A minimax polynomial; the relative error is under 0.8 * 2^-23.
 inline float falling_exponential(float x) {
-  const float c = x < -88.02f ? -88.02f : x;  // k = -127 makes the power 0; a NaN passes
-  const float shifted = c * 1.44269504088896341f + 12582912.0f;
-  const float k = shifted - 12582912.0f;
-  float r = c - k * 0.693359375f;
-  r = r - k * -2.12194440e-4f;
+  const Reduced parts = reduced(x < -88.02f ? -88.02f : x);  // k = -127 makes the power 0; a NaN passes
+  const float r = parts.rest;
   float p = 1.384364441037178e-3f;
   p = p * r + 8.374162949621677e-3f;
   p = p * r + 4.166800156235695e-2f;
@@ -58,17 +66,14 @@ inline float falling_exponential(float x) {
   p = p * r + 0.4999999403953552f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  return p * __builtin_bit_cast(float, (__builtin_bit_cast(std::uint32_t, shifted) << 23) + 0x3f800000u);
+  return p * __builtin_bit_cast(float, (parts.bits << 23) + 0x3f800000u);  // the shift leaves k alone
 }
 
 /// exp(x) - 1: the same polynomial without its 1, times 2^k, plus 2^k - 1. Past exp(18) the 1 is lost in rounding.
 inline float exponential_minus_1(float x) {
-  float c = x < -20.0f ? -20.0f : x;
-  c = c > 20.0f ? 20.0f : c;
-  const float shifted = c * 1.44269504088896341f + 12582912.0f;
-  const float k = shifted - 12582912.0f;
-  float r = c - k * 0.693359375f;
-  r = r - k * -2.12194440e-4f;
+  const float c = x < -20.0f ? -20.0f : x;
+  const Reduced parts = reduced(c > 20.0f ? 20.0f : c);
+  const float r = parts.rest;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -76,7 +81,7 @@ inline float exponential_minus_1(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r;
-  const float power = with_bits((__builtin_bit_cast(std::int32_t, shifted) - 0x4b400000 + 127) << 23);
+  const float power = with_bits((exponent(parts) + 127) << 23);
   return x > 18.0f ? exponential(x) : p * power + (power - 1.0f);
 }
 

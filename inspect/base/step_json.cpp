@@ -1,3 +1,4 @@
+#include <xtape/data/json_numbers.hpp>
 #include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/step_json.hpp>
 

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/json_numbers.hpp>
 #include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/step_json.hpp>
 #include <xtape/inspect/reading/norms_csv.hpp>

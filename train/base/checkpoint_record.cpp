@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/inspect/base/json_text.hpp>
+#include <xtape/data/json_numbers.hpp>
 #include <xtape/train/base/checkpoint_record.hpp>
 
 #include <algorithm>

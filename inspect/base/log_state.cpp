@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/json_numbers.hpp>
 #include <xtape/inspect/base/log_state.hpp>
 #include <xtape/inspect/base/step_json.hpp>
 
@@ -30,8 +31,8 @@ LogState log_state(const std::string& text) {
     json.at("losses").get_to(out.watched.losses);
     json.at("norms").get_to(out.watched.norms);
     json.at("log_norms").get_to(out.watched.log_norms);
-    json.at("events").get_to(out.events);
-    json.at("dumps").get_to(out.dumps);
+    out.events = integers_by_name<index_t>(json.at("events"));
+    out.dumps = integer_of<index_t>(json.at("dumps"));
     return out;
   } catch (const Json::exception&) {
     throw ValueError("run_log", refused);

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/json_numbers.hpp>
 #include <xtape/inspect/base/json_text.hpp>
 #include <xtape/inspect/base/machine.hpp>
 #include <xtape/inspect/base/step_json.hpp>
@@ -55,7 +56,8 @@ std::string run_json(const RunInfo& info) {
 
 std::string resumed_run_json(const std::string& before, const RunInfo& info, index_t steps) {
   Json json = shallow_json<Json>(before);
-  if (!json.is_object() || !json.contains("options") || !json["options"].is_object())
+  const bool whole = json.is_object() && json.contains("options") && json["options"].is_object();
+  if (!whole || (json.contains("resumed") && !json["resumed"].is_array()))
     throw FileError("run_log", "run.json is damaged");
   json["options"]["steps"] = steps;
   json["resumed"].push_back({{"started", utc_time("%Y-%m-%dT%H:%M:%SZ")},
@@ -69,7 +71,7 @@ std::string resumed_run_json(const std::string& before, const RunInfo& info, ind
 
 std::optional<index_t> step_of_json_line(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  const bool good = json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
+  const bool good = json.is_object() && json.contains("step") && holds_integer<index_t>(json["step"]) &&
                     json.value("kind", Json()) != "finished";
   return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
 }

@@ -42,3 +42,15 @@ TEST_CASE("no text is the state of a new log, and other texts are refused") {
         std::string(R"({"any_logged":true,"interval":"[]"})"), std::string(R"({"any_logged":3,"interval":"{}"})")})
     check_throws<ValueError>([&] { log_state(text); }, "this is not the state of a log");
 }
+
+TEST_CASE("counts in the state of a log that are no whole numbers are refused") {
+  const std::string text = log_state_text({.events = {{"spike", 77}}, .dumps = 77});
+  int numbers = 0;
+  for (std::size_t at = 0; (at = text.find(":77", at)) != text.npos; ++at, ++numbers)
+    for (const char* wrong : {"1e40", "7.5", "18446744073709551615", "true"}) {
+      const std::string damaged = std::string(text).replace(at + 1, 2, wrong);
+      CAPTURE(damaged);
+      check_throws<ValueError>([&] { log_state(damaged); }, "this is not the state of a log");
+    }
+  CHECK(numbers == 2);
+}

@@ -105,6 +105,7 @@ TEST_CASE("the lines before a step are counted, half lines and damaged ones not"
   CHECK(size_before(10, lines.substr(0, 32), step_of_json_line) == 22);
   CHECK(size_before(10, "{\"step\":0}\nnothing\n{\"step\":9}\n", step_of_json_line) == 11);
   CHECK(size_before(10, "{\"step\":0}\n[3]\n", step_of_json_line) == 11);
+  CHECK(size_before(10, "{\"step\":0}\n{\"step\":18446744073709551615}\n", step_of_json_line) == 11);
   CHECK(size_before(10, "{\"step\":0}\n{\"step\":0,\"kind\":\"finished\"}\n", step_of_json_line) == 11);
   std::string csv = kGradNormsHeader;
   csv += "0,a,b,,1\n4,a,b,,1\n4,c,d,,1\n";

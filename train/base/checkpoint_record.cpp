@@ -27,13 +27,6 @@ RandomPosition read_random(const json& position) {
   return out;
 }
 
-template <class T>
-std::map<std::string, T> integers_by_name(const json& object) {
-  std::map<std::string, T> out;
-  for (const auto& [name, number] : object.get_ref<const json::object_t&>()) out.emplace(name, integer_of<T>(number));
-  return out;
-}
-
 }  // namespace
 
 std::string checkpoint_json(const CheckpointRecord& record) {

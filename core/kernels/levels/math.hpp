@@ -55,7 +55,7 @@ inline float exponential(float x) {
 }
 
 /// exp(x) of what is not above 0, such as the weights of a softmax beside its largest; exactly 0 where it would be
-/// below 2^-126. A minimax polynomial; the relative error is under 0.8 * 2^-23.
+/// below 2^-126. A minimax polynomial; the relative error is under 2^-23.
 inline float falling_exponential(float x) {
   const Reduced parts = reduced(x < -88.02f ? -88.02f : x);  // k = -127 makes the power 0; a NaN passes
   const float r = parts.rest;
@@ -66,7 +66,7 @@ inline float falling_exponential(float x) {
   p = p * r + 0.4999999403953552f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  return p * __builtin_bit_cast(float, (parts.bits << 23) + 0x3f800000u);  // the shift leaves k alone
+  return p * __builtin_bit_cast(float, (parts.bits << 23) + 0x3f800000u);  // the shift drops all but k
 }
 
 /// exp(x) - 1: the same polynomial without its 1, times 2^k, plus 2^k - 1. Past exp(18) the 1 is lost in rounding.

@@ -93,6 +93,7 @@ TEST_CASE("whatever is missing or garbled, the rest is read and a warning says w
   work.write("run/run.json", "{\"options\": {\"text\": " + deep + "}}");
   CHECK(warns(read_run(directory), "run.json cannot be read"));
   check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"deep\": " + deep + "}", {}, 1); }, "is damaged");
+  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"resumed\": 7}", {}, 1); }, "is damaged");
   std::filesystem::remove(directory + "/run.json");
   CHECK(warns(read_run(directory), "run.json is missing"));
 

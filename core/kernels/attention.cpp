@@ -120,11 +120,12 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
   }
 }
 
-/// out += weights^T values for weights [rows, count], with the same care.
+/// out = weights^T values + beta out for weights [rows, count] and beta 0 or 1, with the same care.
 void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const real* values,
-            index_t value_stride, real* out, index_t out_stride) {
+            index_t value_stride, real beta, real* out, index_t out_stride) {
   if (all_finite(values, rows, width, value_stride))
-    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, 1, out, out_stride);
+    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride);
+  for (index_t j = 0; beta == 0 && j < count; ++j) std::fill_n(out + j * out_stride, width, real(0));
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < count; ++j) {
       const real w = weights[i * stride + j];
@@ -186,20 +187,16 @@ ScoreRows slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, 
   return rows;
 }
 
-void zero_rows(real* x, index_t rows, index_t width, index_t stride) {
-  for (index_t r = 0; r < rows; ++r) std::fill(x + r * stride, x + r * stride + width, real(0));
-}
-
 /// All gradients of the heads that share one key head.
 void backward_group(const AttentionProblem& p, index_t b, index_t key_head, HeadsIn out, const real* log_sums,
                     HeadsIn upstream, const AttentionGradients& g) {
   const index_t group = p.heads / p.key_heads;
   const Packed packed(p, b, key_head, true);
   Workspace work(p, true);
-  if (g.dk.data && !g.accumulate_k) zero_rows(g.dk.at(b, key_head), p.keys, p.width, g.dk.row);
-  if (g.dv.data && !g.accumulate_v) zero_rows(g.dv.at(b, key_head), p.keys, p.value_width, g.dv.row);
+  real beta_k = g.accumulate_k ? 1 : 0, beta_v = g.accumulate_v ? 1 : 0;
   for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
-    for (index_t first = 0; first < p.queries; first += block_rows(p)) {
+    // The last block first: it sees all keys, and so writes all of dk and dv.
+    for (index_t first = (p.queries - 1) / block_rows(p) * block_rows(p); first >= 0; first -= block_rows(p)) {
       const Block block = block_at(p, b, h, first);
       const index_t stride = slopes_of(p, block, out, log_sums, upstream, packed, work).stride;
       if (g.dq.data) {
@@ -209,10 +206,11 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
       }
       if (g.dk.data)
         spread(block.rows, block.keys, p.width, work.slopes.data(), stride, p.q.at(b, h) + first * p.q.row, p.q.row,
-               g.dk.at(b, key_head), g.dk.row);
+               beta_k, g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
         spread(block.rows, block.keys, p.value_width, work.weights.data(), stride,
-               upstream.at(b, h) + first * upstream.row, upstream.row, g.dv.at(b, key_head), g.dv.row);
+               upstream.at(b, h) + first * upstream.row, upstream.row, beta_v, g.dv.at(b, key_head), g.dv.row);
+      beta_k = beta_v = 1;
     }
   }
 }

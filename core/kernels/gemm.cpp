@@ -18,8 +18,11 @@ constexpr index_t kMaxTiles = 64;
 constexpr index_t kDepth = 256;                  // our own product: a panel of B of this depth fits the first cache
 constexpr index_t kOwnTask = index_t{1} << 18;   // smaller products stay on one thread
 constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread packs at a time
-constexpr index_t kNearElements = 1 << 19;       // of an operand in the second cache
-constexpr index_t kTasksPerThread = 4;           // so that a thread that is late holds up little
+constexpr index_t kHalvedElements = 1 << 19;     // of a C whose sum is taken in two halves, at most
+constexpr index_t kBlockSide = 384;              // of a square block of C that stays in the second cache
+constexpr index_t kBlocksPerThread = 2;
+constexpr index_t kAddTask = 1 << 14;   // elements of the second half that a thread adds at a time
+constexpr index_t kTasksPerThread = 4;  // so that a thread that is late holds up little
 
 /// Rows begin.. of a [m, k], or columns begin.. of b [k, n].
 Factor rows_from(Factor a, index_t begin) {
@@ -29,6 +32,11 @@ Factor rows_from(Factor a, index_t begin) {
 Factor columns_from(Factor b, index_t begin) {
   b.data += b.transposed ? begin * b.stride : begin;
   return b;
+}
+
+/// Rows row to row + rows - 1 of a transposed A, of these columns first to first + depth - 1, as they lie in memory.
+Region region_of(Factor a, index_t row, index_t rows, index_t first, index_t depth) {
+  return {a.data + first * a.stride + row, a.stride, depth, rows};
 }
 
 /// Rows in each run of panels: all runs alike, none deeper than kDepth.
@@ -60,23 +68,54 @@ PackedFactor::PackedFactor(Factor b, index_t k, index_t n)
   });
 }
 
-/// gemm with the columns of b from `column`, a multiple of the tile, on. A transposed A has `further` rows more in
-/// memory, which will be read soon.
-void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b,
-                   real beta, real* c, index_t stride_c, const real* bias, index_t further) {
+/// c [m, n] = alpha a b + beta c, plus `bias` (or null) to every row.
+struct Multiplication {
+  index_t m, n, k;
+  real alpha;
+  Factor a, b;
+  real beta;
+  real* c;
+  index_t stride_c;
+  const real* bias;
+
+  /// Only the summands first to first + depth - 1, added to those before.
+  Multiplication over(index_t first, index_t depth) const {
+    Multiplication part = *this;
+    part.k = depth;
+    part.a = columns_from(a, first);
+    part.b = rows_from(b, first);
+    if (first > 0) part.beta = 1, part.bias = nullptr;
+    return part;
+  }
+
+  /// Only these rows and columns of c.
+  Multiplication within(index_t row, index_t rows, index_t column, index_t columns) const {
+    Multiplication part = *this;
+    part.m = rows;
+    part.n = columns;
+    part.a = rows_from(a, row);
+    part.b = columns_from(b, column);
+    part.c += row * stride_c + column;
+    if (bias) part.bias += column;
+    return part;
+  }
+};
+
+/// p with the columns of the packed b from `column`, a multiple of the tile, on. `next` is what is read of a transposed
+/// A after it.
+void multiply_rows(const Multiplication& p, const PackedFactor& b, index_t column, Region next) {
   const GemmTable& table = level().gemm;
-  const Scratch<real> panel(a.transposed ? std::min(m, kGemmRows) * std::min(k, b.depth_) : 0);
-  for (index_t row = 0; row < m; row += kGemmRows) {
-    const index_t rows = std::min(kGemmRows, m - row), next_rows = std::min(kGemmRows, m - row - rows);
-    for (index_t first = 0; first < k; first += b.depth_) {
-      const index_t packed_depth = std::min(b.depth_, b.k_ - first), depth = std::min(packed_depth, k - first);
+  const Scratch<real> panel(p.a.transposed ? std::min(p.m, kGemmRows) * std::min(p.k, b.depth_) : 0);
+  for (index_t row = 0; row < p.m; row += kGemmRows) {
+    const index_t rows = std::min(kGemmRows, p.m - row), next_rows = std::min(kGemmRows, p.m - row - rows);
+    for (index_t first = 0; first < p.k; first += b.depth_) {
+      const index_t packed_depth = std::min(b.depth_, b.k_ - first), depth = std::min(packed_depth, p.k - first);
       const real* panels = b.panels_.data() + table.packed_size(first, b.n_) + table.packed_size(packed_depth, column);
-      const Factor left = rows_from(columns_from(a, first), row);
-      Region next;
-      if (a.transposed && next_rows > 0) next = {left.data + rows, a.stride, depth, next_rows};
-      else if (a.transposed) next = {a.data + (first + depth) * a.stride, a.stride, std::min(depth, further), rows};
-      table.block(rows, n, depth, alpha, left, {panels, packed_depth, b.n_ - column}, first == 0 ? beta : real(1),
-                  first == 0 ? bias : nullptr, c + row * stride_c, stride_c, next, panel.data());
+      const Multiplication run = p.over(first, depth);
+      const Region after =
+          next_rows == 0 || !p.a.transposed ? next : region_of(p.a, row + rows, next_rows, first, depth);
+      table.block(rows, p.n, depth, p.alpha, rows_from(run.a, row), {panels, packed_depth, b.n_ - column}, run.beta,
+                  run.bias, p.c + row * p.stride_c, p.stride_c, after, panel.data());
     }
   }
 }
@@ -85,75 +124,116 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFac
           index_t stride_c) {
   if (m == 0 || n == 0) return;
   if (k == 0) return scale_rows(m, n, beta, c, stride_c);
-  multiply_rows(m, 0, n, k, alpha, a, b, beta, c, stride_c, nullptr, 0);
+  multiply_rows({m, n, k, alpha, a, {}, beta, c, stride_c, nullptr}, b, 0, {});
 }
 
 namespace {
 
 constexpr index_t pieces(index_t total, index_t piece) { return (total + piece - 1) / piece; }
 
-/// How C is cut. No element's sum is split, so the bits do not depend on the cut and it may depend on the threads.
+/// How C is cut, at the edges of tiles. It does not matter to any element's sum, so it may depend on the threads.
 struct Cut {
-  index_t row_blocks, column_blocks;
+  index_t row_panels, column_panels, row_blocks = 1, column_blocks = 1;
 
-  static Cut of(index_t row_panels, index_t column_panels) {
-    const index_t workers = threads(), wanted = workers == 1 ? 1 : kTasksPerThread * workers;
-    // Both A and B are read once for each cut across them: rows are cut first, as their blocks must be small anyhow.
-    const index_t least = pieces(row_panels, kGemmRows / level().gemm.tile_rows);
-    const index_t rows = std::max(least, std::min(row_panels, pieces(std::max(least, wanted / 2), workers) * workers));
-    return {rows, std::min(column_panels, pieces(wanted, rows))};
+  Cut(index_t m, index_t n)
+      : row_panels(pieces(m, level().gemm.tile_rows)), column_panels(pieces(n, level().gemm.tile_columns)) {}
+
+  index_t blocks() const { return row_blocks * column_blocks; }
+};
+
+/// Rows row to row + rows - 1 and columns column to column + columns - 1 of C.
+struct Block {
+  index_t row, rows, column, columns;
+
+  Block(const Cut& cut, index_t number, index_t m, index_t n) {
+    const index_t i = number / cut.column_blocks, j = number % cut.column_blocks;
+    row = i * cut.row_panels / cut.row_blocks * level().gemm.tile_rows;
+    rows = std::min(m, (i + 1) * cut.row_panels / cut.row_blocks * level().gemm.tile_rows) - row;
+    column = j * cut.column_panels / cut.column_blocks * level().gemm.tile_columns;
+    columns = std::min(n, (j + 1) * cut.column_panels / cut.column_blocks * level().gemm.tile_columns) - column;
   }
 };
 
-/// A^T B over many rows, as for the gradient of a weight: C is cut by columns, and who has them packs these columns of
-/// B by itself, run after run, instead of waiting for others at the end of each.
-void own_column_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
-                        index_t stride_c, const real* bias, index_t blocks) {
-  const index_t tile = level().gemm.tile_columns, panels = pieces(n, tile), run = even_depth(k);
-  parallel_for(blocks, [&](index_t block) {
-    const index_t column = block * panels / blocks * tile;
-    const index_t columns = std::min(n, (block + 1) * panels / blocks * tile) - column;
-    for (index_t first = 0; first < k; first += run) {
-      const index_t depth = std::min(run, k - first);
-      const PackedFactor packed(columns_from(rows_from(b, first), column), depth, columns);
-      multiply_rows(m, 0, columns, depth, alpha, columns_from(a, first), packed, first == 0 ? beta : real(1),
-                    c + column, stride_c, first == 0 && bias ? bias + column : nullptr, k - first - depth);
+/// The cut for threads that share what is packed of B. Both A and B are read once for each cut across them: rows are
+/// cut first, as their blocks must be small anyhow.
+Cut shared_cut(index_t m, index_t n) {
+  Cut cut(m, n);
+  const index_t workers = threads(), wanted = workers == 1 ? 1 : kTasksPerThread * workers;
+  const index_t least = pieces(cut.row_panels, kGemmRows / level().gemm.tile_rows);
+  cut.row_blocks = std::max(least, std::min(cut.row_panels, pieces(std::max(least, wanted / 2), workers) * workers));
+  cut.column_blocks = std::min(cut.column_panels, pieces(wanted, cut.row_blocks));
+  return cut;
+}
+
+/// A^T B run after run by the calling thread, which packs what it needs of B by itself.
+void multiply_runs(const Multiplication& p, index_t run) {
+  for (index_t first = 0; first < p.k; first += run) {
+    const index_t depth = std::min(run, p.k - first), next = first + depth;
+    const Multiplication part = p.over(first, depth);
+    multiply_rows(part, PackedFactor(part.b, depth, p.n), 0,
+                  region_of(p.a, 0, std::min(kGemmRows, p.m), next, std::min(run, p.k - next)));
+  }
+}
+
+/// The cut for threads that pack by themselves, into at least `wanted` blocks if there are so many. A block of C stays
+/// in the second cache. Each block of columns reads all of A, each block of rows packs all of its B: columns are cut
+/// first.
+Cut separate_cut(index_t m, index_t n, index_t wanted) {
+  Cut cut(m, n);
+  cut.row_blocks = pieces(m, kBlockSide);
+  const index_t columns = kBlockSide * kBlockSide / std::min(m, kBlockSide);
+  cut.column_blocks = std::min(cut.column_panels, std::max(pieces(n, columns), pieces(wanted, cut.row_blocks)));
+  cut.row_blocks = std::max(cut.row_blocks, std::min(cut.row_panels, pieces(wanted, cut.column_blocks)));
+  return cut;
+}
+
+/// Whether the sum over k is taken in two halves: where C is small, threads that share the rows of A and B read each of
+/// them once, and mostly what they wrote themselves. The shape alone decides, so that the bits depend on nothing else.
+bool halved(const Multiplication& p) { return p.a.transposed && p.k >= 4 * kDepth && p.m * p.n <= kHalvedElements; }
+
+/// A^T B over many rows, as for the gradient of a weight: nobody waits for others at the end of each run.
+void separate_product(const Multiplication& p) {
+  const index_t run = even_depth(p.k), halves = halved(p) ? 2 : 1, half = pieces(pieces(p.k, run), halves) * run;
+  const Cut cut = separate_cut(p.m, p.n, pieces(threads() == 1 ? 1 : kBlocksPerThread * threads(), halves));
+  const Scratch<real> second(halves == 2 ? p.m * p.n : 0);
+  parallel_for(halves * cut.blocks(), [&](index_t number) {
+    const Block block(cut, number % cut.blocks(), p.m, p.n);
+    Multiplication mine = p;
+    if (number < cut.blocks()) {
+      mine.k = std::min(half, p.k);
+    } else {
+      mine = p.over(half, p.k - half);
+      mine.beta = 0;
+      mine.c = second.data();
+      mine.stride_c = p.n;
     }
+    multiply_runs(mine.within(block.row, block.rows, block.column, block.columns), run);
+  });
+  if (halves == 1) return;
+  parallel_ranges(p.m, std::max<index_t>(1, kAddTask / p.n), [&](index_t begin, index_t end) {
+    for (index_t r = begin; r < end; ++r)
+      binary(Binary::add, p.c + r * p.stride_c, 1, second.data() + r * p.n, 1, p.c + r * p.stride_c, p.n);
   });
 }
 
-/// The blocks of columns to cut C into for own_column_product, or 0 if the other way is better: where the columns do
-/// not suffice for all threads, or A does not fit the second cache, out of which every block reads it.
-index_t column_blocks(index_t m, index_t n, index_t k, Factor a) {
-  const index_t panels = pieces(n, level().gemm.tile_columns), workers = threads();
-  if (workers == 1 || !a.transposed || k <= kDepth || m * k > kNearElements) return 0;
-  if (panels % workers != 0 && panels < 4 * workers) return 0;
-  return std::max(workers, panels / 2);
-}
-
-/// Our own product, in runs along k that keep what is packed of B in the second cache; C is cut at the edges of tiles.
-void own_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
-                 const real* bias) {
-  if (const index_t blocks = column_blocks(m, n, k, a); blocks > 0 && m * n * k > kOwnTask)
-    return own_column_product(m, n, k, alpha, a, b, beta, c, stride_c, bias, blocks);
-  const GemmTable& table = level().gemm;
-  const index_t row_panels = pieces(m, table.tile_rows), column_panels = pieces(n, table.tile_columns);
-  const Cut cut = m * n * k <= kOwnTask ? Cut{1, 1} : Cut::of(row_panels, column_panels);
-  const index_t run = even_depth(k);
-  for (index_t first = 0; first < k; first += run) {
-    const index_t depth = std::min(run, k - first);
-    const PackedFactor packed(rows_from(b, first), depth, n);
-    parallel_for(cut.row_blocks * cut.column_blocks, [&](index_t task) {
-      const index_t i = task / cut.column_blocks, j = task % cut.column_blocks;
-      const index_t row = i * row_panels / cut.row_blocks * table.tile_rows;
-      const index_t end_row = std::min(m, (i + 1) * row_panels / cut.row_blocks * table.tile_rows);
-      const index_t column = j * column_panels / cut.column_blocks * table.tile_columns;
-      const index_t end_column = std::min(n, (j + 1) * column_panels / cut.column_blocks * table.tile_columns);
-      multiply_rows(end_row - row, column, end_column - column, depth, alpha, rows_from(columns_from(a, first), row),
-                    packed, first == 0 ? beta : real(1), c + row * stride_c + column, stride_c,
-                    first == 0 && bias ? bias + column : nullptr, 0);
+/// All threads pack B and share it, run after run, so that it stays in the second cache.
+void shared_product(const Multiplication& p, const Cut& cut) {
+  const index_t run = even_depth(p.k);
+  for (index_t first = 0; first < p.k; first += run) {
+    const Multiplication part = p.over(first, std::min(run, p.k - first));
+    const PackedFactor packed(part.b, part.k, p.n);
+    parallel_for(cut.blocks(), [&](index_t number) {
+      const Block block(cut, number, p.m, p.n);
+      multiply_rows(part.within(block.row, block.rows, block.column, block.columns), packed, block.column, {});
     });
   }
+}
+
+/// Our own product, in runs along k.
+void own_product(const Multiplication& p) {
+  if (p.m * p.n * p.k <= kOwnTask) return shared_product(p, Cut(p.m, p.n));
+  if (p.a.transposed && p.k > kDepth) return separate_product(p);
+  shared_product(p, shared_cut(p.m, p.n));
 }
 
 /// Another library, in tiles along the longer side.
@@ -176,7 +256,7 @@ void tiled_library_product(index_t m, index_t n, index_t k, real alpha, Factor a
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
           const real* bias) {
   if (m == 0 || n == 0) return;
-  if (k > 0 && backend() == Backend::own) return own_product(m, n, k, alpha, a, b, beta, c, stride_c, bias);
+  if (k > 0 && backend() == Backend::own) return own_product({m, n, k, alpha, a, b, beta, c, stride_c, bias});
   if (k > 0) tiled_library_product(m, n, k, alpha, a, b, beta, c, stride_c);
   else scale_rows(m, n, beta, c, stride_c);
   for (index_t r = 0; bias && r < m; ++r) binary(Binary::add, c + r * stride_c, 1, bias, 1, c + r * stride_c, n);

@@ -15,9 +15,13 @@ struct Factor {
 
 /// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
 /// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
-/// and shared among threads; no element's sum is, so the bits do not depend on the number of threads.
+/// and shared among threads; how an element is summed depends on the shape alone, so the bits do not depend on the
+/// number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
           const real* bias = nullptr);
+
+struct Multiplication;
+struct Region;
 
 /// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
 class PackedFactor {
@@ -28,9 +32,7 @@ class PackedFactor {
   index_t n() const { return n_; }
 
  private:
-  friend void multiply_rows(index_t m, index_t column, index_t n, index_t k, real alpha, Factor a,
-                            const PackedFactor& b, real beta, real* c, index_t stride_c, const real* bias,
-                            index_t further);
+  friend void multiply_rows(const Multiplication& p, const PackedFactor& b, index_t column, Region next);
 
   index_t k_, n_;
   index_t depth_;  // rows of b in one run of panels

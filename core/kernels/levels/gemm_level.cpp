@@ -20,6 +20,7 @@ constexpr int kWidth = kBytes / sizeof(real);
 constexpr index_t kTileColumns = 2 * kWidth;
 constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
 constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
+constexpr index_t kStep = 4;     // rows of B between two fetches of a tile
 constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
 constexpr index_t kMaxPanels = kGemmRows / kTileRows;
 
@@ -41,19 +42,20 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
-    for (int j = 0; j < vectors; ++j) {
-      sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
-      if constexpr (!across) __builtin_prefetch(c + i * stride_c + j * kWidth, 1);
-    }
+    for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
   }
   for (index_t p = 0; p < k; ++p) {
-    if constexpr (across) {
-      __builtin_prefetch(a + kAhead * stride);
-    } else if (p % kLine == 0) {
+    if (p % kStep == 0) {  // a few lines at a time, as the processor can wait for few
+      if (const index_t row = p / kStep; row < rows)
+        for (int j = 0; j < vectors; ++j) __builtin_prefetch(c + row * stride_c + j * kWidth, 1);
+      if constexpr (!across) {
+        constexpr int share = (rows * kStep + kLine - 1) / kLine;
+        const real* from = next + p / kLine * kLine + p % kLine / kStep * share * stride;
 #pragma GCC unroll 16
-      for (int i = 0; i < rows; ++i) __builtin_prefetch(next + i * stride);
-      next += kLine;
+        for (int i = 0; i < share; ++i) __builtin_prefetch(from + i * stride);
+      }
     }
+    if constexpr (across) __builtin_prefetch(a + kAhead * stride);
     Vector right[vectors];
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
@@ -206,20 +208,20 @@ struct Panels {
   index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
 
-/// Fetches rows begin to end - 1 into the second cache.
-void fetch(Region region, index_t begin, index_t end) {
-  for (index_t row = begin; row < end; ++row)
+/// Fetches the given one of `parts` parts of the rows into the second cache.
+void fetch(const Region& region, index_t part, index_t parts) {
+  for (index_t row = region.rows * part / parts; row < region.rows * (part + 1) / parts; ++row)
     for (index_t i = 0; i < region.columns; i += kLine) __builtin_prefetch(region.data + row * region.stride + i, 0, 2);
 }
 
 /// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
-/// needed. `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
+/// needed, and `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
 template <bool across>
 void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
               real* c, index_t stride_c, Region next, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
-  const index_t tiles = (n + kTileColumns - 1) / kTileColumns * panels.count;
-  index_t tile_number = 0;
+  [[maybe_unused]] const index_t tiles = (n + kTileColumns - 1) / kTileColumns * panels.count;
+  [[maybe_unused]] index_t tile_number = 0;
   const bool copied = across && a.stride > kNear && n > kTileColumns;
   for (index_t j = 0; j < n; j += kTileColumns) {
     const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
@@ -227,8 +229,7 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
     for (index_t panel = 0; panel < panels.count; ++panel) {
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
       const Tile run = (width == kTileColumns ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
-      if constexpr (across) fetch(next, next.rows * tile_number / tiles, next.rows * (tile_number + 1) / tiles);
-      ++tile_number;
+      if constexpr (across) fetch(next, tile_number++, tiles);
       const real* left = a.data + (across ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
       if (copied) left = scratch + begin * k;

@@ -109,8 +109,8 @@ TEST_CASE("every count of rows up to past two tiles agrees with the definition")
 }
 
 TEST_CASE("products deeper, taller and wider than the blocks agree with the definition") {
-  const index_t shapes[][3] = {{100, 40, 400}, {97, 70, 800}, {200, 33, 385},
-                               {5, 600, 100},  {300, 5, 64},  {193, 130, 70}};
+  const index_t shapes[][3] = {{100, 40, 400}, {97, 70, 800},  {200, 33, 385}, {5, 600, 100},
+                               {300, 5, 64},   {193, 130, 70}, {37, 70, 1100}, {400, 9, 1027}};
   std::uint64_t seed = 500;
   for (const auto& [m, n, k] : shapes)
     for (int transposes = 0; transposes < 4; ++transposes)
@@ -120,7 +120,8 @@ TEST_CASE("products deeper, taller and wider than the blocks agree with the defi
 
 TEST_CASE("products have the same bits for any number of threads, however they are cut") {
   const int before = threads();
-  const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600}, {48, 65, 900}, {130, 40, 300}, {1100, 96, 500}};
+  const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600},  {48, 65, 900},
+                               {130, 40, 300},   {1100, 96, 500}, {35, 70, 1100}};
   for (const auto& [m, n, k] : shapes) {
     for (int transposes = 0; transposes < 4; ++transposes) {
       const Stored a(m, k, (transposes & 1) != 0, 3, 1), b(k, n, (transposes & 2) != 0, 2, 2);

@@ -6,6 +6,8 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
+constexpr index_t kSide = 16;  // of a square that is transposed at once: a line of a cache in float
+
 void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accumulate, index_t n) {
   if (step_x == 1 && step_y == 1 && !accumulate) {
     std::copy(x, x + n, y);
@@ -16,17 +18,54 @@ void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accum
   }
 }
 
+/// to[i * to_stride + j] = from[j * from_stride + i], or added to it, for i < rows and j < columns, at most kSide each,
+/// so that each line of either is touched once.
+void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, real* to, index_t to_stride,
+               bool accumulate) {
+  real square[kSide][kSide];
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < rows; ++i) square[i][j] = from[j * from_stride + i];
+  for (index_t i = 0; i < rows; ++i) copy_run(square[i], 1, to + i * to_stride, 1, accumulate, columns);
+}
+
+/// Whether rows of the walk lie side by side in the strided operand, so that the last two axes change places.
+bool transposes(const Walk& w) { return w.rank > 1 && w.stride[w.rank - 1] != 1 && w.stride[w.rank - 2] == 1; }
+
+/// body(row, rows, column, columns, offset) for squares of up to kSide rows and columns of the last two axes, where
+/// `offset` is that of the first row; shared among threads.
+template <class Body>
+void for_all_squares(const Walk& w, const Body& body) {
+  const int axis = w.rank - 2;
+  const index_t extent = w.extent[axis], run = w.extent[axis + 1];
+  Walk blocks = w;
+  blocks.extent[axis] = (extent + kSide - 1) / kSide;
+  blocks.stride[axis] = kSide;
+  for_all_rows(blocks, [&](index_t block, index_t offset, index_t) {
+    const index_t first = block % blocks.extent[axis] * kSide, row = block / blocks.extent[axis] * extent + first;
+    for (index_t column = 0; column < run; column += kSide)
+      body(row, std::min(kSide, extent - first), column, std::min(kSide, run - column), offset);
+  });
+}
+
 }  // namespace
 
 void gather_strided(const Walk& walk, const real* x, real* y, bool accumulate) {
   const Walk w = joined(walk);
   const index_t run = w.extent[w.rank - 1], step = w.stride[w.rank - 1];
+  if (transposes(w))
+    return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
+      transpose(rows, columns, x + at + column * step, step, y + row * run + column, run, accumulate);
+    });
   for_all_rows(w, [&](index_t row, index_t at, index_t) { copy_run(x + at, step, y + row * run, 1, accumulate, run); });
 }
 
 void scatter_strided(const Walk& walk, const real* x, real* y, bool accumulate) {
   const Walk w = joined(walk);
   const index_t run = w.extent[w.rank - 1], step = w.stride[w.rank - 1];
+  if (transposes(w))
+    return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
+      transpose(columns, rows, x + row * run + column, run, y + at + column * step, step, accumulate);
+    });
   for_all_rows(w, [&](index_t row, index_t at, index_t) { copy_run(x + row * run, 1, y + at, step, accumulate, run); });
 }
 

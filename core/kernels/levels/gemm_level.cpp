@@ -44,17 +44,7 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
   }
-  for (index_t p = 0; p < k; ++p) {
-    if (p % kStep == 0) {  // a few lines at a time, as the processor can wait for few
-      if (const index_t row = p / kStep; row < rows)
-        for (int j = 0; j < vectors; ++j) __builtin_prefetch(c + row * stride_c + j * kWidth, 1);
-      if constexpr (!across) {
-        constexpr int share = (rows * kStep + kLine - 1) / kLine;
-        const real* from = next + p / kLine * kLine + p % kLine / kStep * share * stride;
-#pragma GCC unroll 16
-        for (int i = 0; i < share; ++i) __builtin_prefetch(from + i * stride);
-      }
-    }
+  const auto step = [&] __attribute__((always_inline)) () {
     if constexpr (across) __builtin_prefetch(a + kAhead * stride);
     Vector right[vectors];
 #pragma GCC unroll 2
@@ -67,7 +57,21 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
     }
     a += across ? stride : 1;
     b += vectors * kWidth;
+  };
+  index_t p = 0;
+  for (; p + kStep <= k; p += kStep) {  // a few lines are fetched at a time, as the processor can wait for few
+    if (const index_t row = p / kStep; row < rows)
+      for (int j = 0; j < vectors; ++j) __builtin_prefetch(c + row * stride_c + j * kWidth, 1);
+    if constexpr (!across) {
+      constexpr int share = (rows * kStep + kLine - 1) / kLine;
+      const real* from = next + p / kLine * kLine + p % kLine / kStep * share * stride;
+#pragma GCC unroll 16
+      for (int i = 0; i < share; ++i) __builtin_prefetch(from + i * stride);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kStep; ++i) step();
   }
+  for (; p < k; ++p) step();
   if (columns == vectors * kWidth) {
     Vector base[vectors];
 #pragma GCC unroll 2

@@ -73,6 +73,24 @@ TEST_CASE("transpose swaps two axes") {
   check_equal(transpose(Tensor(counting({3})), 0, 0).value(), row({0, 1, 2}));
 }
 
+TEST_CASE("axes of any length change places, in values and in gradients that add up") {
+  for (const auto& [rows, columns] : {std::array{1, 50}, std::array{16, 16}, std::array{37, 50}, std::array{33, 17}}) {
+    INFO(rows, " ", columns);
+    const Array x = counting({2, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)});
+    const Array seed = counting({2, static_cast<std::size_t>(columns), static_cast<std::size_t>(rows)});
+    const Evaluated got =
+        evaluate([](Inputs in) { return transpose(in[0], 1, 2) + transpose(in[0], 1, 2); }, {x}, seed);
+    int wrong = 0;
+    for (index_t b = 0; b < 2; ++b)
+      for (index_t i = 0; i < rows; ++i)
+        for (index_t j = 0; j < columns; ++j) {
+          wrong += got.value(b, j, i) != 2 * x(b, i, j);
+          wrong += got.grads[0](b, i, j) != 2 * seed(b, j, i);
+        }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("permute and transpose refuse wrong axes") {
   const Tensor x = counting({2, 3});
   check_throws<ShapeError>([&] { (void)permute(x, {0}); }, "[permute] every axis must be named once; got shape (2,3)");

@@ -12,10 +12,8 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
 namespace {
 
-constexpr index_t kRows = 64;  // queries of one block, at most
-
-/// Few enough queries that the causal mask hides much of what their block would compute.
-index_t block_rows(const AttentionProblem& p) { return p.causal && p.queries <= 4 * kRows ? kRows / 2 : kRows; }
+/// Queries of one block, at most. The backward gains by more: its sums over the queries of a block get longer.
+constexpr index_t kForwardRows = 64, kBackwardRows = 96;
 
 /// A block of queries of one head, and the keys that any of them can see.
 struct Block {
@@ -26,8 +24,8 @@ index_t visible_keys(const AttentionProblem& p, index_t query) {
   return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
 }
 
-Block block_at(const AttentionProblem& p, index_t b, index_t h, index_t first) {
-  const index_t rows = std::min(block_rows(p), p.queries - first);
+Block block_at(const AttentionProblem& p, index_t b, index_t h, index_t first, index_t most_rows) {
+  const index_t rows = std::min(most_rows, p.queries - first);
   return {b, h, first, rows, visible_keys(p, first + rows - 1)};
 }
 
@@ -85,10 +83,15 @@ ScoreRows score_rows(const AttentionProblem& p, const Block& block) {
   return {block.rows, block.keys, (groups | 1) * lanes, first_visible, p.causal ? 1 : 0, lanes};
 }
 
+/// What a product may skip beside the scores of a block, be they a factor or the result.
+Stairs stairs_of(const AttentionProblem& p, const ScoreRows& rows, Stairs::Of of) {
+  return p.causal ? Stairs{of, rows.first_visible} : Stairs{};
+}
+
 void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, const ScoreRows& rows,
                real* scores) {
   gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
-       packed.keys_across, 0, scores, rows.stride);
+       packed.keys_across, 0, scores, rows.stride, stairs_of(p, rows, Stairs::Of::c));
   for (index_t i = 0; (p.padding || p.hidden) && i < block.rows; ++i)
     hide(p, block, i, rows.visible(i), scores + i * rows.stride);
 }
@@ -107,9 +110,10 @@ const real* drop_factors(const AttentionProblem& p, const Block& block, index_t 
 
 /// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value, and no bit
 /// depends on it: rows that are not finite stand in `packed` as zeros, and are added to those who see them.
-void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const PackedFactor& packed,
-         const real* values, index_t value_stride, bool finite, real beta, real* out, index_t out_stride) {
-  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride);
+void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, Stairs stairs,
+         const PackedFactor& packed, const real* values, index_t value_stride, bool finite, real beta, real* out,
+         index_t out_stride) {
+  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride, stairs);
   for (index_t j = 0; !finite && j < count; ++j) {
     const real* value = values + j * value_stride;
     if (level().reduce.all_finite(value, width)) continue;
@@ -121,10 +125,11 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
 }
 
 /// out = weights^T values + beta out for weights [rows, count] and beta 0 or 1, with the same care.
-void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, const real* values,
-            index_t value_stride, real beta, real* out, index_t out_stride) {
+void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, Stairs stairs,
+            const real* values, index_t value_stride, real beta, real* out, index_t out_stride) {
   if (all_finite(values, rows, width, value_stride))
-    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride);
+    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride, nullptr,
+                stairs);
   for (index_t j = 0; beta == 0 && j < count; ++j) std::fill_n(out + j * out_stride, width, real(0));
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < count; ++j) {
@@ -139,16 +144,16 @@ struct Workspace {
   Scratch<real> weights, slopes, factors, row_numbers;
   Scratch<std::uint32_t> words;
 
-  Workspace(const AttentionProblem& p, bool backward)
-      : weights(size(p)),
-        slopes(backward ? size(p) : 0),
-        factors(p.drop_below ? size(p) : 0),
-        row_numbers(kRows),
+  Workspace(const AttentionProblem& p, index_t rows, bool backward)
+      : weights(size(p, rows)),
+        slopes(backward ? size(p, rows) : 0),
+        factors(p.drop_below ? size(p, rows) : 0),
+        row_numbers(rows),
         words(p.drop_below ? p.keys : 0) {}
 
-  /// Elements of the scores of one block.
-  static index_t size(const AttentionProblem& p) {
-    return std::min(block_rows(p), p.queries) * (p.keys + 2 * level().attention.lanes);
+  /// Elements of the scores of one block of at most so many rows.
+  static index_t size(const AttentionProblem& p, index_t rows) {
+    return std::min(rows, p.queries) * (p.keys + 2 * level().attention.lanes);
   }
 };
 
@@ -166,8 +171,8 @@ void forward_block(const AttentionProblem& p, const Block& block, const Packed& 
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
   level().attention.weights(rows, scores, factors, log_sums + row_number(p, block), inverse_sums);
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, rows.stride, packed.values, p.v.at(block.b, key_head), p.v.row,
-      packed.finite_values, 0, to, out.row);
+  mix(block.rows, block.keys, p.value_width, scores, rows.stride, stairs_of(p, rows, Stairs::Of::a), packed.values,
+      p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
   level().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
@@ -179,7 +184,8 @@ ScoreRows slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, 
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), rows.stride);
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), rows.stride,
+       stairs_of(p, rows, Stairs::Of::c));
   level().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_numbers.data());
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
   level().attention.slopes(rows, work.weights.data(), factors, log_sums + row_number(p, block), work.row_numbers.data(),
@@ -192,23 +198,25 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
                     HeadsIn upstream, const AttentionGradients& g) {
   const index_t group = p.heads / p.key_heads;
   const Packed packed(p, b, key_head, true);
-  Workspace work(p, true);
+  Workspace work(p, kBackwardRows, true);
   real beta_k = g.accumulate_k ? 1 : 0, beta_v = g.accumulate_v ? 1 : 0;
   for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
     // The last block first: it sees all keys, and so writes all of dk and dv.
-    for (index_t first = (p.queries - 1) / block_rows(p) * block_rows(p); first >= 0; first -= block_rows(p)) {
-      const Block block = block_at(p, b, h, first);
-      const index_t stride = slopes_of(p, block, out, log_sums, upstream, packed, work).stride;
+    for (index_t first = (p.queries - 1) / kBackwardRows * kBackwardRows; first >= 0; first -= kBackwardRows) {
+      const Block block = block_at(p, b, h, first, kBackwardRows);
+      const ScoreRows scores = slopes_of(p, block, out, log_sums, upstream, packed, work);
+      const Stairs across = stairs_of(p, scores, Stairs::Of::transposed_a);
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
-        mix(block.rows, block.keys, p.width, work.slopes.data(), stride, packed.keys, p.k.at(b, key_head), p.k.row,
-            packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
+        mix(block.rows, block.keys, p.width, work.slopes.data(), scores.stride, stairs_of(p, scores, Stairs::Of::a),
+            packed.keys, p.k.at(b, key_head), p.k.row, packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq,
+            g.dq.row);
       }
       if (g.dk.data)
-        spread(block.rows, block.keys, p.width, work.slopes.data(), stride, p.q.at(b, h) + first * p.q.row, p.q.row,
-               beta_k, g.dk.at(b, key_head), g.dk.row);
+        spread(block.rows, block.keys, p.width, work.slopes.data(), scores.stride, across,
+               p.q.at(b, h) + first * p.q.row, p.q.row, beta_k, g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
-        spread(block.rows, block.keys, p.value_width, work.weights.data(), stride,
+        spread(block.rows, block.keys, p.value_width, work.weights.data(), scores.stride, across,
                upstream.at(b, h) + first * upstream.row, upstream.row, beta_v, g.dv.at(b, key_head), g.dv.row);
       beta_k = beta_v = 1;
     }
@@ -221,9 +229,9 @@ void attention(const AttentionProblem& p, HeadsOut out, real* log_sums) {
   parallel_for(p.batches * p.heads, [&](index_t task) {
     const index_t b = task / p.heads, h = task % p.heads;
     const Packed packed(p, b, h / (p.heads / p.key_heads), false);
-    Workspace work(p, false);
-    for (index_t first = 0; first < p.queries; first += block_rows(p))
-      forward_block(p, block_at(p, b, h, first), packed, work, out, log_sums);
+    Workspace work(p, kForwardRows, false);
+    for (index_t first = 0; first < p.queries; first += kForwardRows)
+      forward_block(p, block_at(p, b, h, first, kForwardRows), packed, work, out, log_sums);
   });
 }
 

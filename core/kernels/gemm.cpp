@@ -77,6 +77,7 @@ struct Multiplication {
   real* c;
   index_t stride_c;
   const real* bias;
+  Stairs stairs;
 
   /// Only the summands first to first + depth - 1, added to those before.
   Multiplication over(index_t first, index_t depth) const {
@@ -85,6 +86,8 @@ struct Multiplication {
     part.a = columns_from(a, first);
     part.b = rows_from(b, first);
     if (first > 0) part.beta = 1, part.bias = nullptr;
+    if (stairs.of == Stairs::Of::a) part.stairs.first -= first;
+    if (stairs.of == Stairs::Of::transposed_a) part.stairs.first += first;
     return part;
   }
 
@@ -97,6 +100,9 @@ struct Multiplication {
     part.b = columns_from(b, column);
     part.c += row * stride_c + column;
     if (bias) part.bias += column;
+    if (stairs.of == Stairs::Of::c) part.stairs.first += row - column;
+    if (stairs.of == Stairs::Of::a) part.stairs.first += row;
+    if (stairs.of == Stairs::Of::transposed_a) part.stairs.first -= row;
     return part;
   }
 };
@@ -111,20 +117,20 @@ void multiply_rows(const Multiplication& p, const PackedFactor& b, index_t colum
     for (index_t first = 0; first < p.k; first += b.depth_) {
       const index_t packed_depth = std::min(b.depth_, b.k_ - first), depth = std::min(packed_depth, p.k - first);
       const real* panels = b.panels_.data() + table.packed_size(first, b.n_) + table.packed_size(packed_depth, column);
-      const Multiplication run = p.over(first, depth);
+      const Multiplication run = p.over(first, depth).within(row, rows, 0, p.n);
       const Region after =
           next_rows == 0 || !p.a.transposed ? next : region_of(p.a, row + rows, next_rows, first, depth);
-      table.block(rows, p.n, depth, p.alpha, rows_from(run.a, row), {panels, packed_depth, b.n_ - column}, run.beta,
-                  run.bias, p.c + row * p.stride_c, p.stride_c, after, panel.data());
+      table.block(rows, p.n, depth, p.alpha, run.a, {panels, packed_depth, b.n_ - column}, run.beta, run.bias, run.c,
+                  p.stride_c, after, run.stairs, panel.data());
     }
   }
 }
 
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
-          index_t stride_c) {
+          index_t stride_c, Stairs stairs) {
   if (m == 0 || n == 0) return;
   if (k == 0) return scale_rows(m, n, beta, c, stride_c);
-  multiply_rows({m, n, k, alpha, a, {}, beta, c, stride_c, nullptr}, b, 0, {});
+  multiply_rows({m, n, k, alpha, a, {}, beta, c, stride_c, nullptr, stairs}, b, 0, {});
 }
 
 namespace {
@@ -254,9 +260,9 @@ void tiled_library_product(index_t m, index_t n, index_t k, real alpha, Factor a
 }  // namespace
 
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
-          const real* bias) {
+          const real* bias, Stairs stairs) {
   if (m == 0 || n == 0) return;
-  if (k > 0 && backend() == Backend::own) return own_product({m, n, k, alpha, a, b, beta, c, stride_c, bias});
+  if (k > 0 && backend() == Backend::own) return own_product({m, n, k, alpha, a, b, beta, c, stride_c, bias, stairs});
   if (k > 0) tiled_library_product(m, n, k, alpha, a, b, beta, c, stride_c);
   else scale_rows(m, n, beta, c, stride_c);
   for (index_t r = 0; bias && r < m; ++r) binary(Binary::add, c + r * stride_c, 1, bias, 1, c + r * stride_c, n);

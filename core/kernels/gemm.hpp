@@ -13,12 +13,21 @@ struct Factor {
   bool transposed = false;
 };
 
+/// What a product may skip, given a matrix of scores of which row i counts only in its columns below first + i: if it
+/// is c, the others are not needed; if it is a, or a is it transposed, the others are zero.
+struct Stairs {
+  enum class Of { nothing, c, a, transposed_a };
+
+  Of of = Of::nothing;
+  index_t first = 0;
+};
+
 /// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
 /// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
 /// and shared among threads; how an element is summed depends on the shape alone, so the bits do not depend on the
 /// number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
-          const real* bias = nullptr);
+          const real* bias = nullptr, Stairs stairs = {});
 
 struct Multiplication;
 struct Region;
@@ -41,6 +50,6 @@ class PackedFactor {
 
 /// c [m, n] = alpha a b + beta c with the first k rows and n columns of b, on the calling thread.
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
-          index_t stride_c);
+          index_t stride_c, Stairs stairs = {});
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

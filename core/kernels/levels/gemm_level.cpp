@@ -218,11 +218,28 @@ void fetch(const Region& region, index_t part, index_t parts) {
     for (index_t i = 0; i < region.columns; i += kLine) __builtin_prefetch(region.data + row * region.stride + i, 0, 2);
 }
 
+/// The rows of b, begin to end - 1 of k, that count for rows row to row + rows - 1 of c, and whether any of its columns
+/// from `column` on are needed.
+struct Needed {
+  index_t begin = 0, end;
+  bool any = true;
+
+  Needed(Stairs stairs, index_t k, index_t row, index_t rows, index_t column) : end(k) {
+    const index_t last = stairs.first + row + rows - 1;  // columns that the last row has
+    if (stairs.of == Stairs::Of::c) any = column < last;
+    else if (stairs.of == Stairs::Of::a) end = last < 0 ? 0 : last < k ? last : k;
+    else if (stairs.of == Stairs::Of::transposed_a && row >= stairs.first) {
+      begin = row - stairs.first + 1;  // the first row that has this column
+      if (begin > k) begin = k;
+    }
+  }
+};
+
 /// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
 /// needed, and `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
 template <bool across>
 void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-              real* c, index_t stride_c, Region next, [[maybe_unused]] real* scratch) {
+              real* c, index_t stride_c, Region next, Stairs stairs, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
   [[maybe_unused]] const index_t tiles = (n + kTileColumns - 1) / kTileColumns * panels.count;
   [[maybe_unused]] index_t tile_number = 0;
@@ -232,14 +249,18 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
     const index_t width = panel_width(b.columns - j);
     for (index_t panel = 0; panel < panels.count; ++panel) {
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
+      const Needed needed(stairs, k, begin, rows, j);
+      if (!needed.any) continue;
       const Tile run = (width == kTileColumns ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
       if constexpr (across) fetch(next, tile_number++, tiles);
       const real* left = a.data + (across ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
       if (copied) left = scratch + begin * k;
+      const index_t stride = copied ? rows : a.stride;
       const real* soon = a.data + (panel + 1 < panels.count ? begin + rows : 0) * a.stride;
-      run(k, left, copied ? rows : a.stride, soon, b.data, alpha, beta, bias ? bias + j : nullptr,
-          c + begin * stride_c + j, stride_c, columns);
+      run(needed.end - needed.begin, left + (across ? needed.begin * stride : needed.begin), stride, soon,
+          b.data + needed.begin * width, alpha, beta, bias ? bias + j : nullptr, c + begin * stride_c + j, stride_c,
+          columns);
     }
     b.data += b.depth * width;
   }
@@ -248,9 +269,9 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
 /// c [m, n] = alpha a b + beta c + bias with the first k rows and n columns of the packed b. A panel of B stays in the
 /// first cache while all of A passes.
 void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias, real* c,
-           index_t stride_c, Region next, real* scratch) {
-  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, scratch);
-  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, scratch);
+           index_t stride_c, Region next, Stairs stairs, real* scratch) {
+  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, stairs, scratch);
+  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, stairs, scratch);
 }
 
 index_t packed_size(index_t k, index_t n) {

@@ -128,7 +128,7 @@ struct GemmTable {
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-                real* c, index_t stride_c, Region next, real* scratch);
+                real* c, index_t stride_c, Region next, Stairs stairs, real* scratch);
 };
 
 /// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.

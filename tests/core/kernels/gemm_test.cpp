@@ -146,6 +146,47 @@ TEST_CASE("a transposed factor whose rows are far apart agrees with the definiti
       check_product({m, n, 90, true, false, 1100, 0, 0, 1, 1}, static_cast<std::uint64_t>(m + n));
 }
 
+TEST_CASE("what a product may skip changes no bit of what counts") {
+  using kernels::Stairs;
+  for (const auto& [rows, columns, width] :
+       {std::array<index_t, 3>{64, 64, 32}, {33, 70, 40}, {96, 300, 8}, {130, 7, 65}}) {
+    for (index_t first : {index_t{-20}, index_t{1}, columns / 2, columns + 5}) {
+      INFO(rows, " ", columns, " ", width, " first ", first);
+      // Scores [rows, columns] whose row i is zero from column first + i on.
+      Array scores = sample({static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, 1);
+      for (index_t i = 0; i < rows; ++i)
+        for (index_t j = std::max<index_t>(0, first + i); j < columns; ++j) scores(i, j) = 0;
+      const Stored values(columns, width, false, 0, 2), queries(rows, width, false, 0, 3);
+      const Factor a{scores.data(), columns}, across{scores.data(), columns, true};
+
+      Array want(Shape{static_cast<std::size_t>(rows * width)}), got = want;
+      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, want.data(), width);
+      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, got.data(), width, nullptr, {Stairs::Of::a, first});
+      check_equal(got, want);
+      const kernels::PackedFactor packed(values.factor, columns, width);
+      kernels::gemm(rows, width, columns, 1, a, packed, 0, want.data(), width);
+      kernels::gemm(rows, width, columns, 1, a, packed, 0, got.data(), width, {Stairs::Of::a, first});
+      check_equal(got, want);
+
+      want = got = Array(Shape{static_cast<std::size_t>(columns * width)});
+      kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, want.data(), width);
+      kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, got.data(), width, nullptr,
+                    {Stairs::Of::transposed_a, first});
+      check_equal(got, want);
+
+      want = got = Array(Shape{static_cast<std::size_t>(rows * columns)});
+      const kernels::PackedFactor keys({values.factor.data, values.factor.stride, true}, width, columns);
+      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, want.data(), columns);
+      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, got.data(), columns, {Stairs::Of::c, first});
+      int wrong = 0;
+      for (index_t i = 0; i < rows; ++i)
+        for (index_t j = 0; j < std::min(columns, first + i); ++j)
+          wrong += got.data()[i * columns + j] != want.data()[i * columns + j];
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("a product over nothing scales c") {
   Array c = row({1, 2, 3, 4});
   const Factor nothing{c.data(), 0};

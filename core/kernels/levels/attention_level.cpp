@@ -16,9 +16,10 @@ inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v;
 index_t hide_rest(real* row, index_t visible) {
   const index_t begin = visible / kLanes * kLanes;
   if (begin == visible) return visible;
-  Lanes last = load(row + begin);
-  for (index_t i = 0; i < kLanes; ++i) last[i] = begin + i < visible ? last[i] : kMinusInfinity;
-  store(row + begin, last);
+  LaneIndices lane;
+  for (LaneIndex i = 0; i < kLanes; ++i) lane[i] = i;
+  const Lanes last = load(row + begin);
+  store(row + begin, lane < static_cast<LaneIndex>(visible - begin) ? last : kMinusInfinity - Lanes{});
   return begin + kLanes;
 }
 
@@ -26,19 +27,24 @@ void zero(real* x, index_t begin, index_t end) {
   for (index_t i = begin; i < end; i += kLanes) store(x + i, Lanes{});
 }
 
+/// Of whole groups of lanes; four at a time, as each comparison waits for the one before.
 real largest(const real* x, index_t whole) {
-  Lanes a = kMinusInfinity - Lanes{}, b = a;
+  const Lanes none = kMinusInfinity - Lanes{};
+  Lanes most[4] = {none, none, none, none};
   index_t i = 0;
-  for (; i + 2 * kLanes <= whole; i += 2 * kLanes) {
-    const Lanes v = load(x + i), w = load(x + i + kLanes);
-    a = v > a ? v : a;
-    b = w > b ? w : b;
+  for (; i + 4 * kLanes <= whole; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const Lanes v = load(x + i + j * kLanes);
+      most[j] = v > most[j] ? v : most[j];
+    }
   }
-  if (i < whole) {
+  for (; i < whole; i += kLanes) {
     const Lanes v = load(x + i);
-    a = v > a ? v : a;
+    most[0] = v > most[0] ? v : most[0];
   }
-  return lane_max(b > a ? b : a);
+  const Lanes a = most[0] > most[1] ? most[0] : most[1], b = most[2] > most[3] ? most[2] : most[3];
+  return lane_max(a > b ? a : b);
 }
 
 double sum(const real* x, index_t n) {
@@ -46,13 +52,22 @@ double sum(const real* x, index_t n) {
       n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
+/// exp(row - shift) in place; meanwhile the row after it, `stride` further, is fetched.
+void exponentials(real* row, index_t stride, real shift, index_t whole) {
+  for (index_t first = 0; first < whole; first += kBlock) {
+    for (index_t i = first; i < first + kBlock; i += kLanes) __builtin_prefetch(row + stride + i);
+    const index_t end = whole - first < kBlock ? whole : first + kBlock;
+#pragma GCC ivdep
+    for (index_t i = first; i < end; ++i) row[i] = falling_exponential(row[i] - shift);
+  }
+}
+
 void weights(const ScoreRows& s, real* scores, const real* factors, real* log_sums, real* inverse_sums) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
     const index_t whole = hide_rest(row, s.visible(r));
     const real most = largest(row, whole), shift = most == kMinusInfinity ? 0 : most;
-#pragma GCC ivdep
-    for (index_t i = 0; i < whole; ++i) row[i] = falling_exponential(row[i] - shift);
+    exponentials(row, s.stride, shift, whole);
     log_sums[r] = shift;
     inverse_sums[r] = static_cast<real>(sum(row, whole));
     if (factors) {

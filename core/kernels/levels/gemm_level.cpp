@@ -44,7 +44,7 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
   }
-  const auto step = [&] __attribute__((always_inline)) () {
+  const auto step = [&]() __attribute__((always_inline)) {
     if constexpr (across) __builtin_prefetch(a + kAhead * stride);
     Vector right[vectors];
 #pragma GCC unroll 2

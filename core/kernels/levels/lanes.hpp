@@ -6,6 +6,11 @@
 
 typedef real Lanes __attribute__((vector_size(64)));
 typedef real UnalignedLanes __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
+typedef decltype([] {
+  if constexpr (sizeof(real) == 4) return std::int32_t{};
+  else return std::int64_t{};
+}()) LaneIndex;
+typedef LaneIndex LaneIndices __attribute__((vector_size(64)));
 typedef double DoubleLanes __attribute__((vector_size(64)));
 typedef double DoubleQuad __attribute__((vector_size(32)));
 
@@ -31,14 +36,9 @@ inline double lane_sum(Lanes lanes) {
 
 /// The largest lane; a NaN is skipped where the other number is none.
 inline real lane_max(Lanes lanes) {
-  typedef decltype([] {
-    if constexpr (sizeof(real) == 4) return std::int32_t{};
-    else return std::int64_t{};
-  }()) Index;
-  typedef Index Indices __attribute__((vector_size(64)));
-  for (Index half = kLanes / 2; half > 0; half /= 2) {
-    Indices other;
-    for (Index i = 0; i < kLanes; ++i) other[i] = i ^ half;
+  for (LaneIndex half = kLanes / 2; half > 0; half /= 2) {
+    LaneIndices other;
+    for (LaneIndex i = 0; i < kLanes; ++i) other[i] = i ^ half;
     const Lanes swapped = shuffled(lanes, lanes, other);
     lanes = swapped > lanes ? swapped : lanes;
   }

@@ -28,8 +28,9 @@ void transpose(index_t rows, index_t columns, const real* from, index_t from_str
   for (index_t i = 0; i < rows; ++i) copy_run(square[i], 1, to + i * to_stride, 1, accumulate, columns);
 }
 
-/// Whether rows of the walk lie side by side in the strided operand, so that the last two axes change places.
-bool transposes(const Walk& w) { return w.rank > 1 && w.stride[w.rank - 1] != 1 && w.stride[w.rank - 2] == 1; }
+/// Whether rows of the walk lie side by side in the strided operand, so that the last two axes change places. (A last
+/// axis that is broadcast, by a stride of 0, is filled best row by row.)
+bool transposes(const Walk& w) { return w.rank > 1 && w.stride[w.rank - 1] > 1 && w.stride[w.rank - 2] == 1; }
 
 /// body(row, rows, column, columns, offset) for squares of up to kSide rows and columns of the last two axes, where
 /// `offset` is that of the first row; shared among threads.

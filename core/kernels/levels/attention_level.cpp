@@ -8,43 +8,19 @@ namespace {
 #include <xtape/core/kernels/levels/lanes.hpp>
 #include <xtape/core/kernels/levels/math.hpp>
 
-constexpr real kMinusInfinity = -__builtin_inf();
-
 inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
 
 /// Minus infinity past the first `visible` columns, up to the next whole group of lanes; the end of that group.
 index_t hide_rest(real* row, index_t visible) {
   const index_t begin = visible / kLanes * kLanes;
   if (begin == visible) return visible;
-  LaneIndices lane;
-  for (LaneIndex i = 0; i < kLanes; ++i) lane[i] = i;
   const Lanes last = load(row + begin);
-  store(row + begin, lane < static_cast<LaneIndex>(visible - begin) ? last : kMinusInfinity - Lanes{});
+  store(row + begin, lane_numbers() < static_cast<LaneIndex>(visible - begin) ? last : kMinusInfinity - Lanes{});
   return begin + kLanes;
 }
 
 void zero(real* x, index_t begin, index_t end) {
   for (index_t i = begin; i < end; i += kLanes) store(x + i, Lanes{});
-}
-
-/// Of whole groups of lanes; four at a time, as each comparison waits for the one before.
-real largest(const real* x, index_t whole) {
-  const Lanes none = kMinusInfinity - Lanes{};
-  Lanes most[4] = {none, none, none, none};
-  index_t i = 0;
-  for (; i + 4 * kLanes <= whole; i += 4 * kLanes) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const Lanes v = load(x + i + j * kLanes);
-      most[j] = v > most[j] ? v : most[j];
-    }
-  }
-  for (; i < whole; i += kLanes) {
-    const Lanes v = load(x + i);
-    most[0] = v > most[0] ? v : most[0];
-  }
-  const Lanes a = most[0] > most[1] ? most[0] : most[1], b = most[2] > most[3] ? most[2] : most[3];
-  return lane_max(a > b ? a : b);
 }
 
 double sum(const real* x, index_t n) {

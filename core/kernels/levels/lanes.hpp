@@ -2,8 +2,6 @@
 // levels use lanes of 64 bytes, whatever their registers hold, and so add in the same order. Included only by
 // *_level.cpp, inside the unnamed namespace of a level.
 
-#include <xtape/core/kernels/levels/shuffle.hpp>
-
 typedef real Lanes __attribute__((vector_size(64)));
 typedef real UnalignedLanes __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
 typedef decltype([] {
@@ -19,31 +17,83 @@ constexpr index_t kBlock = 16 * kLanes;  // partial sums in `real` never run lon
 
 inline Lanes load(const real* x) { return *reinterpret_cast<const UnalignedLanes*>(x); }
 
+typedef real HalfLanes __attribute__((vector_size(32)));
+typedef real QuarterLanes __attribute__((vector_size(16)));
+
+#ifdef XTAPE_DOUBLE
+inline HalfLanes low_half(Lanes x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3); }
+inline HalfLanes high_half(Lanes x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7); }
+inline QuarterLanes low_half(HalfLanes x) { return __builtin_shufflevector(x, x, 0, 1); }
+inline QuarterLanes high_half(HalfLanes x) { return __builtin_shufflevector(x, x, 2, 3); }
+inline LaneIndices lane_numbers() { return LaneIndices{0, 1, 2, 3, 4, 5, 6, 7}; }
+#else
+inline HalfLanes low_half(Lanes x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7); }
+inline HalfLanes high_half(Lanes x) { return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15); }
+inline QuarterLanes low_half(HalfLanes x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3); }
+inline QuarterLanes high_half(HalfLanes x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7); }
+inline LaneIndices lane_numbers() { return LaneIndices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+#endif
+
 /// In double, halves added to halves: the order is the same at every level.
 inline double lane_sum(Lanes lanes) {
 #ifdef XTAPE_DOUBLE
   const DoubleLanes eight = lanes;
 #else
-  typedef real HalfLanes __attribute__((vector_size(32)));
-  const HalfLanes low = __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7);
-  const HalfLanes high = __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
-  const DoubleLanes eight = __builtin_convertvector(low, DoubleLanes) + __builtin_convertvector(high, DoubleLanes);
+  const DoubleLanes eight =
+      __builtin_convertvector(low_half(lanes), DoubleLanes) + __builtin_convertvector(high_half(lanes), DoubleLanes);
 #endif
   const DoubleQuad four =
       __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/// The largest lane; a NaN is skipped where the other number is none.
+/// The largest lane; none may be NaN.
 inline real lane_max(Lanes lanes) {
-  for (LaneIndex half = kLanes / 2; half > 0; half /= 2) {
-    LaneIndices other;
-    for (LaneIndex i = 0; i < kLanes; ++i) other[i] = i ^ half;
-    const Lanes swapped = shuffled(lanes, lanes, other);
-    lanes = swapped > lanes ? swapped : lanes;
-  }
-  return lanes[0];
+  const HalfLanes low = low_half(lanes), high = high_half(lanes), half = low > high ? low : high;
+  const QuarterLanes lower = low_half(half), higher = high_half(half), last = lower > higher ? lower : higher;
+  real out = last[0];
+  for (index_t i = 1; i < kLanes / 4; ++i) out = last[i] > out ? last[i] : out;
+  return out;
 }
+
+constexpr real kMinusInfinity = -__builtin_inf();
+
+/// Largest element; minus infinity for n = 0. Skips NaN. Four groups at a time, as each comparison waits for the one
+/// before.
+inline real largest(const real* x, index_t n) {
+  const Lanes none = kMinusInfinity - Lanes{};
+  Lanes most[4] = {none, none, none, none};
+  index_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const Lanes v = load(x + i + j * kLanes);
+      most[j] = v > most[j] ? v : most[j];
+    }
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+    const Lanes v = load(x + i);
+    most[0] = v > most[0] ? v : most[0];
+  }
+  const Lanes a = most[0] > most[1] ? most[0] : most[1], b = most[2] > most[3] ? most[2] : most[3];
+  real out = lane_max(a > b ? a : b);
+  for (; i < n; ++i) out = x[i] > out ? x[i] : out;
+  return out;
+}
+
+/// Four groups of lanes, as each addition waits for the one before.
+struct FourSums {
+  Lanes a = {}, b = {}, c = {}, d = {};
+
+  template <class Term>
+  void add(index_t i, Term term) {
+    a += term(i);
+    b += term(i + kLanes);
+    c += term(i + 2 * kLanes);
+    d += term(i + 3 * kLanes);
+  }
+  double sum() const { return lane_sum((a + b) + (c + d)); }
+};
 
 /// Sum over i of term(lanes at i), with `last(i)` for the elements past the last whole group of lanes.
 template <class Term, class Last>
@@ -51,18 +101,14 @@ inline double sum_of(index_t n, Term term, Last last) {
   double total = 0;
   index_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    Lanes a = {}, b = {}, c = {}, d = {};
-    for (index_t j = 0; j < kBlock; j += 4 * kLanes) {
-      a += term(i + j);
-      b += term(i + j + kLanes);
-      c += term(i + j + 2 * kLanes);
-      d += term(i + j + 3 * kLanes);
-    }
-    total += lane_sum((a + b) + (c + d));
+    FourSums sums;
+    for (index_t j = 0; j < kBlock; j += 4 * kLanes) sums.add(i + j, term);
+    total += sums.sum();
   }
-  Lanes rest = {};
-  for (; i + kLanes <= n; i += kLanes) rest += term(i);
-  total += lane_sum(rest);
+  FourSums rest;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) rest.add(i, term);
+  for (; i + kLanes <= n; i += kLanes) rest.a += term(i);
+  total += rest.sum();
   for (; i < n; ++i) total += static_cast<double>(last(i));
   return total;
 }

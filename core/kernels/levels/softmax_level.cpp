@@ -6,23 +6,8 @@ namespace {
 #include <xtape/core/kernels/levels/lanes.hpp>
 #include <xtape/core/kernels/levels/math.hpp>
 
-constexpr real kMinusInfinity = -__builtin_inf();
-
-/// Largest element; minus infinity for n = 0 and for a row of minus infinities. Skips NaN.
-real max(const real* x, index_t n) {
-  Lanes best = kMinusInfinity - Lanes{};
-  index_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const Lanes v = load(x + i);
-    best = v > best ? v : best;
-  }
-  real out = lane_max(best);
-  for (; i < n; ++i) out = x[i] > out ? x[i] : out;
-  return out;
-}
-
 /// A row of minus infinities has no largest finite element to subtract.
-real safe_shift(real largest) { return largest == kMinusInfinity ? 0 : largest; }
+real safe_shift(real most) { return most == kMinusInfinity ? 0 : most; }
 Split safe_split(double shift) { return split(shift == static_cast<double>(kMinusInfinity) ? 0 : shift); }
 
 double sum(const real* x, index_t n) {
@@ -37,7 +22,7 @@ double dot(const real* x, const real* y, index_t n) {
 
 /// y = exp(x - max) / sum; a row of minus infinities gives zeros. Returns log(sum(exp(x))).
 real softmax(const real* x, real* y, index_t n) {
-  const real shift = safe_shift(max(x, n));
+  const real shift = safe_shift(largest(x, n));
 #pragma GCC ivdep
   for (index_t i = 0; i < n; ++i) y[i] = exponential(x[i] - shift);
   const double total = sum(y, n);
@@ -46,17 +31,24 @@ real softmax(const real* x, real* y, index_t n) {
   return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
 }
 
-/// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is.
+/// Infinity, or NaN if there is one, for a row with an infinite element.
+double sum_of_positive(const real* x, index_t n) {
+  return sum_of(
+      n, [x](index_t i) { return load(x + i) <= 0 ? Lanes{} : load(x + i); },
+      [x](index_t i) { return x[i] <= 0 ? 0 : x[i]; });
+}
+
+/// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is. Fetches the row after.
 double log_sum_exp(const real* x, index_t n) {
-  const real largest = max(x, n);
-  const real shift = largest == -kMinusInfinity ? 0 : safe_shift(largest);
-  constexpr index_t piece = 512;
-  real e[piece];
+  const real most = largest(x, n), shift = safe_shift(most);
+  if (most == -kMinusInfinity) return sum_of_positive(x, n);
+  real e[kBlock];
   double total = 0;
-  for (index_t begin = 0; begin < n; begin += piece) {
-    const index_t count = n - begin < piece ? n - begin : piece;
+  for (index_t begin = 0; begin < n; begin += kBlock) {
+    const index_t count = n - begin < kBlock ? n - begin : kBlock;
+    for (index_t i = begin; i < begin + count; i += kLanes) __builtin_prefetch(x + n + i);
 #pragma GCC ivdep
-    for (index_t i = 0; i < count; ++i) e[i] = exponential(x[begin + i] - shift);
+    for (index_t i = 0; i < count; ++i) e[i] = falling_exponential(x[begin + i] - shift);
     total += sum(e, count);
   }
   return static_cast<double>(shift) + __builtin_log(total);
@@ -123,7 +115,7 @@ void exp_shifted_less(const real* x, double shift, real scale, const real* t, re
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {max,         softmax, softmax_backward, log_softmax_backward, log_sum_exp,
+const SoftmaxTable softmax_table = {largest,     softmax, softmax_backward, log_softmax_backward, log_sum_exp,
                                     exp_shifted, gaps,    weighted_gaps,    exp_shifted_less};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

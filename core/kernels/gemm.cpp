@@ -21,6 +21,7 @@ constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread 
 constexpr index_t kHalvedElements = 1 << 19;     // of a C whose sum is taken in two halves, at most
 constexpr index_t kBlockSide = 384;              // of a square block of C that stays in the second cache
 constexpr index_t kBlocksPerThread = 2;
+constexpr index_t kFewRows = 128;
 constexpr index_t kAddTask = 1 << 14;   // elements of the second half that a thread adds at a time
 constexpr index_t kTasksPerThread = 4;  // so that a thread that is late holds up little
 
@@ -235,10 +236,21 @@ void shared_product(const Multiplication& p, const Cut& cut) {
   }
 }
 
+/// A of few rows: each thread packs columns of B for itself and reads all of A, and nobody waits after each run.
+void columns_product(const Multiplication& p) {
+  Cut cut(p.m, p.n);
+  cut.column_blocks = threads() == 1 ? 1 : std::min(cut.column_panels, kBlocksPerThread * threads());
+  parallel_for(cut.blocks(), [&](index_t number) {
+    const Block block(cut, number, p.m, p.n);
+    multiply_runs(p.within(block.row, block.rows, block.column, block.columns), even_depth(p.k));
+  });
+}
+
 /// Our own product, in runs along k.
 void own_product(const Multiplication& p) {
   if (p.m * p.n * p.k <= kOwnTask) return shared_product(p, Cut(p.m, p.n));
   if (p.a.transposed && p.k > kDepth) return separate_product(p);
+  if (p.m <= kFewRows && p.n >= kBlocksPerThread * threads() * level().gemm.tile_columns) return columns_product(p);
   shared_product(p, shared_cut(p.m, p.n));
 }
 

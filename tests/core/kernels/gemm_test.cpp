@@ -120,8 +120,8 @@ TEST_CASE("products deeper, taller and wider than the blocks agree with the defi
 
 TEST_CASE("products have the same bits for any number of threads, however they are cut") {
   const int before = threads();
-  const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600},  {48, 65, 900},
-                               {130, 40, 300},   {1100, 96, 500}, {35, 70, 1100}};
+  const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600}, {48, 65, 900},  {130, 40, 300},
+                               {1100, 96, 500},  {35, 70, 1100}, {100, 500, 600}};
   for (const auto& [m, n, k] : shapes) {
     for (int transposes = 0; transposes < 4; ++transposes) {
       const Stored a(m, k, (transposes & 1) != 0, 3, 1), b(k, n, (transposes & 2) != 0, 2, 2);

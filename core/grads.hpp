@@ -1,6 +1,7 @@
 // Grads: where a rule puts the gradients of its op's inputs.
 #pragma once
 
+#include <xtape/core/kernels/destination.hpp>
 #include <xtape/core/tensor.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR {
@@ -8,14 +9,6 @@ namespace xtape::inline XTAPE_FLAVOUR {
 class Probe;
 class Tape;
 struct StepGrad;
-
-/// A buffer to write a gradient into.
-struct Destination {
-  real* data;
-  bool accumulate;  ///< false: overwrite (the buffer holds garbage); true: add
-
-  real beta() const { return accumulate ? real(1) : real(0); }
-};
 
 /// Handed to each rule. Input i is the ith operand in the op's `record` call.
 class Grads {

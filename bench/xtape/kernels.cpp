@@ -101,7 +101,7 @@ void elementwise(index_t n) {
 void rows(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), gain = operand(c), weights = operand(r);
-  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(gain.shape());
+  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(gain.shape()), bias_sums(gain.shape());
   std::vector<double> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
@@ -123,12 +123,11 @@ void rows(index_t r, index_t c) {
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
     kernels::layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r, c);
   });
-  by_bandwidth("layer_norm backward", size, {2, 1}, n, [&] {
-    kernels::layer_norm_backward(x.data(), gain.data(), mean.data(), inverse.data(), dy.data(), y.data(), false, r, c);
-  });
-  by_bandwidth("layer_norm gain backward", size, {2}, n, [&] {
-    kernels::layer_norm_gain_backward(x.data(), mean.data(), inverse.data(), dy.data(), out.data(), false, r, c);
-  });
+  const kernels::NormRows in{x.data(), gain.data(), mean.data(), inverse.data(), dy.data(), r, c};
+  by_bandwidth("layer_norm backward, dx", size, {2, 1}, n,
+               [&] { kernels::layer_norm_backward(in, {y.data()}, {}, {}); });
+  by_bandwidth("layer_norm backward, all", size, {2, 1}, n,
+               [&] { kernels::layer_norm_backward(in, {y.data()}, {out.data()}, {bias_sums.data()}); });
 }
 
 void batch_norm(index_t r, index_t c) {

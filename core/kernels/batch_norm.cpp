@@ -35,26 +35,27 @@ void for_row_pieces(index_t rows, index_t columns, const Body& body) {
 }  // namespace
 
 void column_moments(const real* x, double* mean, double* variance, index_t rows, index_t columns) {
+  const index_t blocks = row_blocks(rows);
+  const Scratch<real> parts(2 * blocks * columns);  // of each block the means, then the squares
+  const auto means = [&](index_t b) { return parts.data() + 2 * b * columns; };
+  const auto squares = [&](index_t b) { return means(b) + columns; };
+  const auto rows_of = [&](index_t b) { return static_cast<double>(std::min(kBlockRows, rows - b * kBlockRows)); };
+  // Measured from the first row, so that a large mean costs nothing.
+  for_row_blocks(rows, rows * columns, [&](index_t b, index_t first, index_t count) {
+    table().moments(x + first * columns, x, count, columns, means(b), squares(b));
+  });
   const double n = static_cast<double>(rows);
-  const Scratch<real> offset(columns);
-  std::fill_n(offset.data(), columns, real(0));
-  // Measured from the first row, so that a large mean costs nothing; then from the mean.
-  column_totals(
-      rows, columns, rows * columns,
-      [&](index_t first, index_t count, real* sums) {
-        table().sums(x + first * columns, {x, offset.data()}, count, columns, sums);
-      },
-      [&](index_t c, double total) { mean[c] = total / n; });
-  for (index_t c = 0; c < columns; ++c) {
-    offset[c] = static_cast<real>(mean[c]);
-    mean[c] += static_cast<double>(x[c]);
+  std::fill_n(mean, columns, 0.0);
+  std::fill_n(variance, columns, 0.0);
+  for (index_t b = 0; b < blocks; ++b)
+    for (index_t c = 0; c < columns; ++c) mean[c] += rows_of(b) / n * static_cast<double>(means(b)[c]);
+  for (index_t b = 0; b < blocks; ++b) {
+    for (index_t c = 0; c < columns; ++c) {
+      const double distance = static_cast<double>(means(b)[c]) - mean[c];
+      variance[c] += (static_cast<double>(squares(b)[c]) + rows_of(b) * distance * distance) / n;
+    }
   }
-  column_totals(
-      rows, columns, rows * columns,
-      [&](index_t first, index_t count, real* sums) {
-        table().squares(x + first * columns, {x, offset.data()}, count, columns, sums);
-      },
-      [&](index_t c, double total) { variance[c] = total / n; });
+  for (index_t c = 0; c < columns; ++c) mean[c] += static_cast<double>(x[c]);
 }
 
 void batch_norm(const real* x, const double* mean, const double* inverse, const real* gain, const real* bias, real* y,

@@ -5,7 +5,8 @@
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
-/// Mean and biased variance of each column in double, two passes. rows >= 1.
+/// Mean and biased variance of each column. rows >= 1. Blocks of rows in two passes each, put together in double (Chan,
+/// Golub, LeVeque 1983).
 void column_moments(const real* x, double* mean, double* variance, index_t rows, index_t columns);
 
 /// y = (x - mean) inverse * gain + bias, all four [columns]; gain and bias may be null.

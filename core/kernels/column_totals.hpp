@@ -9,27 +9,33 @@
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
+/// Rows of one block: few enough that sums in `real` stay exact to a few units in the last place.
+constexpr index_t kBlockRows = 64;
+
+inline index_t row_blocks(index_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
+
+/// body(block, first row, rows) for every block. `work` is the number of elements that it reads in all: little work
+/// stays on one thread.
+template <class Body>
+void for_row_blocks(index_t rows, index_t work, const Body& body) {
+  const auto task = [&](index_t b) { body(b, b * kBlockRows, std::min(kBlockRows, rows - b * kBlockRows)); };
+  const index_t blocks = row_blocks(rows);
+  if (work >= index_t{1} << 15) return parallel_for(blocks, task);
+  for (index_t b = 0; b < blocks; ++b) task(b);
+}
+
 /// `put(c, total)` for the sum of every column. `block(first, count, out)` sums rows first..first+count-1 into out
-/// [columns], in `real`; it gets at most 64 rows, and the blocks are added up in double. `work` is the number of
-/// elements it reads in all: little work stays on one thread.
+/// [columns], in `real`; the blocks are added up in double.
 template <class Block, class Put>
 void column_totals(index_t rows, index_t columns, index_t work, const Block& block, const Put& put) {
-  constexpr index_t kRows = 64;
-  const index_t blocks = (rows + kRows - 1) / kRows;
-  const Scratch<real> partial(blocks * columns);
-  const auto task = [&](index_t b) {
-    block(b * kRows, std::min(kRows, rows - b * kRows), partial.data() + b * columns);
-  };
-  if (work > index_t{1} << 15) {
-    parallel_for(blocks, task);
-  } else {
-    for (index_t b = 0; b < blocks; ++b) task(b);
-  }
-  for (index_t c = 0; c < columns; ++c) {
-    double total = 0;
-    for (index_t b = 0; b < blocks; ++b) total += static_cast<double>(partial[b * columns + c]);
-    put(c, total);
-  }
+  const Scratch<real> partial(row_blocks(rows) * columns);
+  for_row_blocks(rows, work,
+                 [&](index_t b, index_t first, index_t count) { block(first, count, partial.data() + b * columns); });
+  const Scratch<double> totals(columns);
+  std::fill_n(totals.data(), columns, 0.0);
+  for (index_t b = 0; b < row_blocks(rows); ++b)  // in the order of memory
+    for (index_t c = 0; c < columns; ++c) totals[c] += static_cast<double>(partial[b * columns + c]);
+  for (index_t c = 0; c < columns; ++c) put(c, totals[c]);
 }
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

@@ -17,25 +17,37 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
   });
 }
 
-void layer_norm_backward(const real* x, const real* gain, const double* mean, const real* inverse, const real* dy,
-                         real* dx, bool accumulate, index_t rows, index_t width) {
-  parallel_ranges(rows, rows_per_task(width), [&](index_t begin, index_t end) {
-    for (index_t r = begin; r < end; ++r)
-      level().norm.layer_norm_backward(x + r * width, gain, mean ? mean + r : nullptr, inverse[r], dy + r * width,
-                                       dx + r * width, accumulate, width);
-  });
+namespace {
+
+/// `count` rows from `first` on.
+NormRows part(const NormRows& in, index_t first, index_t count) {
+  const index_t at = first * in.width;
+  return {in.x + at, in.gain, in.mean ? in.mean + first : nullptr, in.inverse + first, in.dy + at, count, in.width};
 }
 
-void layer_norm_gain_backward(const real* x, const double* mean, const real* inverse, const real* dy, real* dgain,
-                              bool accumulate, index_t rows, index_t width) {
+void rows_backward(const NormRows& in, Destination dx, index_t first, index_t count, real* gain_sums, real* bias_sums) {
+  level().norm.layer_norm_backward(part(in, first, count), dx.data ? dx.data + first * in.width : nullptr,
+                                   dx.accumulate, gain_sums, bias_sums);
+}
+
+}  // namespace
+
+void layer_norm_backward(const NormRows& in, Destination dx, Destination dgain, Destination dbias) {
+  const index_t width = in.width, sums = (dgain.data ? width : 0) + (dbias.data ? width : 0);
+  if (sums == 0)
+    return parallel_ranges(in.rows, rows_per_task(width), [&](index_t begin, index_t end) {
+      rows_backward(in, dx, begin, end - begin, nullptr, nullptr);
+    });
   column_totals(
-      rows, width, rows * width,
-      [&](index_t first, index_t count, real* sums) {
-        level().norm.layer_norm_gain(x + first * width, mean ? mean + first : nullptr, inverse + first,
-                                     dy + first * width, count, width, sums, nullptr);
+      in.rows, sums, in.rows * width,
+      [&](index_t first, index_t count, real* out) {
+        real* of_bias = dgain.data ? out + width : out;
+        rows_backward(in, dx, first, count, dgain.data ? out : nullptr, dbias.data ? of_bias : nullptr);
       },
       [&](index_t i, double total) {
-        dgain[i] = static_cast<real>(accumulate ? static_cast<double>(dgain[i]) + total : total);
+        const Destination& to = dgain.data && i < width ? dgain : dbias;
+        real& sum = to.data[i < width ? i : i - width];
+        sum = static_cast<real>(to.accumulate ? static_cast<double>(sum) + total : total);
       });
 }
 

@@ -2,7 +2,7 @@
 // root-mean-square normalisation.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/destination.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
 
@@ -11,11 +11,18 @@ namespace xtape::inline XTAPE_FLAVOUR::kernels {
 void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t rows, index_t width);
 
-void layer_norm_backward(const real* x, const real* gain, const double* mean, const real* inverse, const real* dy,
-                         real* dx, bool accumulate, index_t rows, index_t width);
+/// What the backward reads: the input, the gain or null, the mean or null, the inverse and the upstream gradient.
+struct NormRows {
+  const real* x;        // [rows, width]
+  const real* gain;     // [width]
+  const double* mean;   // [rows]
+  const real* inverse;  // [rows]
+  const real* dy;       // [rows, width]
+  index_t rows, width;
+};
 
-/// dgain = sum over rows of dy (x - mean) inverse, or added to dgain when `accumulate`.
-void layer_norm_gain_backward(const real* x, const double* mean, const real* inverse, const real* dy, real* dgain,
-                              bool accumulate, index_t rows, index_t width);
+/// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)), without a mean the middle
+/// term is absent; dgain = sum over rows of dy n; dbias = sum over rows of dy. Any may be unwanted.
+void layer_norm_backward(const NormRows& in, Destination dx, Destination dgain, Destination dbias);
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels

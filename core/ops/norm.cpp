@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/norm.hpp>
-#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/elementwise.hpp>
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/ops/rows.hpp>
@@ -41,21 +40,13 @@ Tensor normalised_rows(const char* op, bool centred, const Tensor& x, const Tens
   return Tape::record(op, {x, gain, bias}, Tensor(std::move(y)),
                       [centred, x = x.detach(), gain = gain.detach(), mean = std::move(mean),
                        inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
-                        const double* means = centred ? mean.data() : nullptr;
-                        if (g.needs(0)) {
-                          const Destination to = g.buffer(0);
-                          kernels::layer_norm_backward(x.data(), data_or_null(gain), means, inverse.data(), dy.data(),
-                                                       to.data, to.accumulate, rows, width);
-                        }
-                        if (g.needs(1)) {
-                          const Destination to = g.buffer(1);
-                          kernels::layer_norm_gain_backward(x.data(), means, inverse.data(), dy.data(), to.data,
-                                                            to.accumulate, rows, width);
-                        }
-                        if (g.needs(2)) {
-                          const Destination to = g.buffer(2);
-                          kernels::sum_axis(dy.data(), 1, rows, width, 1, to.data, to.accumulate);
-                        }
+                        Destination to[3];
+                        for (std::size_t i = 0; i < 3; ++i)
+                          if (g.needs(i)) to[i] = g.buffer(i);
+                        const kernels::NormRows in{x.data(),       data_or_null(gain), centred ? mean.data() : nullptr,
+                                                   inverse.data(), dy.data(),          rows,
+                                                   width};
+                        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
                       });
 }
 

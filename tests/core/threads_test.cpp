@@ -93,9 +93,11 @@ std::vector<Computation> computations() {
   add_op("log_softmax along columns", [](Inputs x) { return log_softmax(x[0], 0); }, {big});
   add_op("cross_entropy", [classes](Inputs x) { return cross_entropy(x[0], classes); }, {big});
   add_op("layer_norm", [](Inputs x) { return layer_norm(x[0], x[1], x[2]); }, {big, line, line});
+  add_op("batch_norm", [](Inputs x) { return batch_norm(x[0], x[1], x[2]).y; }, {big, line, line});
   add_op("embedding", [ids](Inputs x) { return embedding(x[0], ids); }, {big});
   add_op("dropout", [](Inputs x) { return dropout(x[0], 0.3, {1, 2, 3}); }, {big});
   add_op("permute", [](Inputs x) { return permute(x[0], {2, 0, 3, 1}); }, {q});
+  add_op("transpose", [](Inputs x) { return permute(x[0], {1, 0}); }, {big});
   add_op("concat and slice", [](Inputs x) { return slice(concat({x[0], x[1]}, 1), 1, 5, 1300, 3); }, {big, other});
   add_op("attention", [](Inputs x) { return scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true}); },
          {q, k, v});

@@ -14,13 +14,13 @@ void add_rows(index_t rows, index_t columns, real* out, Term term) {
   }
 }
 
-void sums(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out) {
-  add_rows(rows, columns, out, [=](index_t i, index_t c) { return (x[i] - from.high[c]) - from.low[c]; });
-}
-
-void squares(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out) {
-  add_rows(rows, columns, out, [=](index_t i, index_t c) {
-    const real d = (x[i] - from.high[c]) - from.low[c];
+/// The mean of each column measured from `from`, and the sum of the squared distances from it.
+void moments(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* squares) {
+  add_rows(rows, columns, mean, [=](index_t i, index_t c) { return x[i] - from[c]; });
+  const real share = 1 / static_cast<real>(rows);
+  for (index_t c = 0; c < columns; ++c) mean[c] *= share;
+  add_rows(rows, columns, squares, [=](index_t i, index_t c) {
+    const real d = (x[i] - from[c]) - mean[c];
     return d * d;
   });
 }
@@ -42,9 +42,16 @@ void normalise(const real* x, ColumnCentre mean, const real* scale, const real* 
 
 void gradient_sums(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows, index_t columns,
                    real* of_dy, real* of_dy_normal) {
-  add_rows(rows, columns, of_dy, [=](index_t i, index_t) { return dy[i]; });
-  add_rows(rows, columns, of_dy_normal,
-           [=](index_t i, index_t c) { return dy[i] * (((x[i] - mean.high[c]) - mean.low[c]) * inverse[c]); });
+  for (index_t c = 0; c < columns; ++c) of_dy[c] = of_dy_normal[c] = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * columns;
+    const real* up = dy + r * columns;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) {
+      of_dy[c] += up[c];
+      of_dy_normal[c] += up[c] * (((row[c] - mean.high[c]) - mean.low[c]) * inverse[c]);
+    }
+  }
 }
 
 /// dx = scale (dy - average - (x - mean) slope) (Ioffe, Szegedy 2015).
@@ -70,6 +77,6 @@ void backward(const real* x, ColumnCentre mean, const real* scale, const real* d
 }  // namespace
 
 extern const BatchNormTable batch_norm_table;
-const BatchNormTable batch_norm_table = {sums, squares, normalise, gradient_sums, backward};
+const BatchNormTable batch_norm_table = {moments, normalise, gradient_sums, backward};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -6,29 +6,22 @@
 namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
 namespace {
 
-#include <xtape/core/kernels/levels/shuffle.hpp>
+#include <xtape/core/kernels/levels/registers.hpp>
 
-// Registers of each level: bytes of a vector, and the rows of C that fit with two vectors each.
+// Rows of C that fit into the registers of each level with two vectors each.
 #if defined(__AVX512F__)
-constexpr int kBytes = 64, kTileRows = 12;
+constexpr int kTileRows = 12;
 #elif defined(__AVX2__)
-constexpr int kBytes = 32, kTileRows = 6;
+constexpr int kTileRows = 6;
 #else
-constexpr int kBytes = 16, kTileRows = 4;
+constexpr int kTileRows = 4;
 #endif
-constexpr int kWidth = kBytes / sizeof(real);
 constexpr index_t kTileColumns = 2 * kWidth;
 constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
 constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
 constexpr index_t kStep = 4;     // rows of B between two fetches of a tile
 constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
 constexpr index_t kMaxPanels = kGemmRows / kTileRows;
-
-typedef real Vector __attribute__((vector_size(kBytes)));
-typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(real)), may_alias));
-
-inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
-inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
 
 /// c = alpha a b + beta c, plus `bias` (or null) to every row, for one tile of `rows` x (vectors * kWidth), of which
 /// the first `columns` are stored. Rows of the stored a are `stride` apart; `across`: a is transposed, and its stored
@@ -128,42 +121,6 @@ using Rows = ForRows<0, 1, 2, 3, 4, 5>;
 #else
 using Rows = ForRows<0, 1, 2, 3>;
 #endif
-
-/// One stage of a transposition in registers: blocks of `step` elements change places between rows step apart.
-template <int step>
-inline void exchange(Vector* rows) {
-  typedef decltype([] {
-    if constexpr (sizeof(real) == 4) return std::int32_t{};
-    else return std::int64_t{};
-  }()) Integer;
-  typedef Integer Indices __attribute__((vector_size(kBytes)));
-  Indices low, high;
-#pragma GCC unroll 16
-  for (int e = 0; e < kWidth; ++e) {
-    low[e] = (e & step) ? kWidth + (e - step) : e;
-    high[e] = (e & step) ? kWidth + e : e + step;
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < kWidth; ++i) {
-    if (i & step) continue;
-    const Vector a = rows[i], b = rows[i + step];
-    rows[i] = shuffled(a, b, low);
-    rows[i + step] = shuffled(a, b, high);
-  }
-}
-
-/// to[e * to_stride + i] = from[i * from_stride + e] for i, e < kWidth.
-inline void transpose_square(const real* from, index_t from_stride, real* to, index_t to_stride) {
-  Vector rows[kWidth];
-#pragma GCC unroll 16
-  for (int i = 0; i < kWidth; ++i) rows[i] = load(from + i * from_stride);
-  exchange<1>(rows);
-  if constexpr (kWidth > 2) exchange<2>(rows);
-  if constexpr (kWidth > 4) exchange<4>(rows);
-  if constexpr (kWidth > 8) exchange<8>(rows);
-#pragma GCC unroll 16
-  for (int i = 0; i < kWidth; ++i) store(to + i * to_stride, rows[i]);
-}
 
 /// One panel of a transposed B, [k, width] with the last columns zero past `columns`.
 void pack_across(Factor b, index_t k, index_t columns, index_t width, real* to) {

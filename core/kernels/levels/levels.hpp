@@ -8,6 +8,7 @@
 
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/norm.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
 
 namespace xtape::inline XTAPE_FLAVOUR::kernels {
@@ -75,10 +76,8 @@ struct LossTable {
 struct NormTable {
   void (*layer_norm)(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
                      index_t width);
-  void (*layer_norm_backward)(const real* x, const real* gain, const double* mean, real inverse, const real* dy,
-                              real* dx, bool accumulate, index_t width);
-  void (*layer_norm_gain)(const real* x, const double* mean, const real* inverse, const real* dy, index_t rows,
-                          index_t width, real* dgain, real* dbias);
+  // dx may be null; dgain and dbias are overwritten with the sums over the rows, or null
+  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias);
 };
 
 /// A point for each column, as real plus remainder.
@@ -89,14 +88,22 @@ struct ColumnCentre {
 
 /// Over blocks of a [rows, columns] matrix; sums are overwritten.
 struct BatchNormTable {
-  void (*sums)(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out);
-  void (*squares)(const real* x, ColumnCentre from, index_t rows, index_t columns, real* out);
+  // the mean of each column measured from `from`, and the sum of the squared distances from it
+  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* squares);
   void (*normalise)(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
   void (*gradient_sums)(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows,
                         index_t columns, real* of_dy, real* of_dy_normal);
   void (*backward)(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
                    const real* slope, real* dx, bool accumulate, index_t rows, index_t columns);
+};
+
+/// Side of a square that is transposed at once: a line of a cache.
+constexpr index_t kSquare = 64 / sizeof(real);
+
+struct PermuteTable {
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the square at from + next
+  void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
 };
 
 /// One pass over a parameter; see kernels/optimize.hpp for the meaning.
@@ -213,6 +220,7 @@ struct Level {
   const LossTable& loss;
   const NormTable& norm;
   const BatchNormTable& batch_norm;
+  const PermuteTable& permute;
   const OptimizeTable& optimize;
   const GemmTable& gemm;
   const RecurrentTable& recurrent;

@@ -46,54 +46,70 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
   }
 }
 
-/// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)); without a mean the middle
-/// term is absent.
-void layer_norm_backward(const real* x, const real* gain, const double* mean, real inverse, const real* dy, real* dx,
-                         bool accumulate, index_t width) {
-  const Split c = mean ? split(*mean) : Split{0, 0};
-  const auto normal = [=](index_t i) { return ((load(x + i) - c.high) - c.low) * inverse; };
-  const auto normal1 = [=](index_t i) { return ((x[i] - c.high) - c.low) * inverse; };
-  const auto g = [=](index_t i) { return gain ? load(dy + i) * load(gain + i) : load(dy + i); };
-  const auto g1 = [=](index_t i) { return gain ? dy[i] * gain[i] : dy[i]; };
-  const double n = static_cast<double>(width);
-  const real mean_g = mean ? static_cast<real>(sum_of(width, g, g1) / n) : 0;
-  const real mean_gn = static_cast<real>(
-      sum_of(
-          width, [&](index_t i) { return g(i) * normal(i); }, [&](index_t i) { return g1(i) * normal1(i); }) /
-      n);
-  if (accumulate) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < width; ++i) dx[i] += inverse * (g1(i) - mean_g - normal1(i) * mean_gn);
-  } else {
-#pragma GCC ivdep
-    for (index_t i = 0; i < width; ++i) dx[i] = inverse * (g1(i) - mean_g - normal1(i) * mean_gn);
-  }
-}
+/// One row of dx, and what it adds to dgain and dbias; see kernels/norm.hpp for the formulas.
+struct RowBackward {
+  const real* x;
+  const real* gain;
+  const real* dy;
+  Split mean;
+  real inverse;
+  index_t width;
 
-/// Sums over a block of rows: dgain = sum dy n, dbias = sum dy; both overwritten, either may be null.
-void layer_norm_gain(const real* x, const double* mean, const real* inverse, const real* dy, index_t rows,
-                     index_t width, real* dgain, real* dbias) {
-  for (index_t i = 0; dgain && i < width; ++i) dgain[i] = 0;
-  for (index_t i = 0; dbias && i < width; ++i) dbias[i] = 0;
-  for (index_t r = 0; r < rows; ++r) {
-    const Split c = mean ? split(mean[r]) : Split{0, 0};
-    const real scale = inverse[r];
-    const real* row = x + r * width;
-    const real* up = dy + r * width;
-    if (dgain) {
+  Lanes normals(index_t i) const { return ((load(x + i) - mean.high) - mean.low) * inverse; }
+  real normal(index_t i) const { return ((x[i] - mean.high) - mean.low) * inverse; }
+  Lanes slopes(index_t i) const { return gain ? load(dy + i) * load(gain + i) : load(dy + i); }
+  real slope(index_t i) const { return gain ? dy[i] * gain[i] : dy[i]; }
+
+  void input(bool centred, real* dx, bool accumulate) const {
+    const RowBackward row = *this;  // registers, not memory that the stores below might change
+    const double n = static_cast<double>(width);
+    const auto of_slopes = [=] {
+      return sum_of(
+          row.width, [=](index_t i) { return row.slopes(i); }, [=](index_t i) { return row.slope(i); });
+    };
+    const double product = sum_of(
+        width, [=](index_t i) { return row.slopes(i) * row.normals(i); },
+        [=](index_t i) { return row.slope(i) * row.normal(i); });
+    const real mean_g = centred ? static_cast<real>(of_slopes() / n) : 0, mean_gn = static_cast<real>(product / n);
+    const auto term = [=](index_t i) { return row.inverse * (row.slope(i) - mean_g - row.normal(i) * mean_gn); };
+    if (accumulate) {
 #pragma GCC ivdep
-      for (index_t i = 0; i < width; ++i) dgain[i] += up[i] * (((row[i] - c.high) - c.low) * scale);
-    }
-    if (dbias) {
+      for (index_t i = 0; i < row.width; ++i) dx[i] += term(i);
+    } else {
 #pragma GCC ivdep
-      for (index_t i = 0; i < width; ++i) dbias[i] += up[i];
+      for (index_t i = 0; i < row.width; ++i) dx[i] = term(i);
     }
+  }
+
+  void add_to_gain(real* dgain) const {
+    const RowBackward row = *this;
+#pragma GCC ivdep
+    for (index_t i = 0; i < row.width; ++i) dgain[i] += row.dy[i] * row.normal(i);
+  }
+
+  void add_to_bias(real* dbias) const {
+    const RowBackward row = *this;
+#pragma GCC ivdep
+    for (index_t i = 0; i < row.width; ++i) dbias[i] += row.dy[i];
+  }
+};
+
+void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias) {
+  for (index_t i = 0; dgain && i < in.width; ++i) dgain[i] = 0;
+  for (index_t i = 0; dbias && i < in.width; ++i) dbias[i] = 0;
+  for (index_t r = 0; r < in.rows; ++r) {
+    const index_t at = r * in.width;
+    const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
+    const RowBackward row{in.x + at, in.gain, in.dy + at, mean, in.inverse[r], in.width};
+    if (dx) row.input(in.mean, dx + at, accumulate);
+    if (dgain) row.add_to_gain(dgain);
+    if (dbias) row.add_to_bias(dbias);
   }
 }
 
 }  // namespace
 
 extern const NormTable norm;
-const NormTable norm = {layer_norm, layer_norm_backward, layer_norm_gain};
+const NormTable norm = {layer_norm, layer_norm_backward};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

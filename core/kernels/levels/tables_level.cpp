@@ -10,6 +10,7 @@ extern const SoftmaxTable softmax_table;
 extern const LossTable loss_table;
 extern const NormTable norm;
 extern const BatchNormTable batch_norm_table;
+extern const PermuteTable permute_table;
 extern const OptimizeTable optimize;
 extern const GemmTable gemm_table;
 extern const RecurrentTable recurrent;
@@ -18,8 +19,9 @@ extern const LinearAttentionTable linear_attention_table;
 extern const AdditiveTable additive_table;
 
 extern const Level level;
-const Level level = {
-    XTAPE_LEVEL_NAME, unary,    elementwise, select_table, reduce,          softmax_table,          loss_table,    norm,
-    batch_norm_table, optimize, gemm_table,  recurrent,    attention_table, linear_attention_table, additive_table};
+const Level level = {XTAPE_LEVEL_NAME, unary,      elementwise, select_table,     reduce,
+                     softmax_table,    loss_table, norm,        batch_norm_table, permute_table,
+                     optimize,         gemm_table, recurrent,   attention_table,  linear_attention_table,
+                     additive_table};
 
 }  // namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL

@@ -104,13 +104,22 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   });
   runs.emplace_back("layer norm and its gradients", [=](const Level& level, std::size_t n) {
     const Array x = sample({n}, 1, -2, 3), gain = sample({n}, 2, 0.5, 2), bias = sample({n}, 3), dy = sample({n}, 4);
-    Array out(Shape{3, n});
+    Array out(Shape{4, n});
     double mean = 0;
     real inverse = 0;
     level.norm.layer_norm(x.data(), gain.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
-    level.norm.layer_norm_backward(x.data(), gain.data(), &mean, inverse, dy.data(), out.data() + n, false, count(n));
-    level.norm.layer_norm_gain(x.data(), &mean, &inverse, dy.data(), 1, count(n), out.data() + 2 * n, nullptr);
+    const kernels::NormRows in{x.data(), gain.data(), &mean, &inverse, dy.data(), 1, count(n)};
+    level.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
+  });
+  runs.emplace_back("a transposed square", [=](const Level& level, std::size_t) {
+    const index_t side = kernels::kSquare;
+    Array y(Shape{static_cast<std::size_t>(side), static_cast<std::size_t>(side)});
+    const Array x = sample({y.size()}, 1);
+    level.permute.transpose(x.data(), side, 0, y.data(), side);
+    for (index_t i = 0; i < side; ++i)
+      for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * side + j] == x.data()[j * side + i]);
+    return y;
   });
   runs.emplace_back("adam", [=](const Level& level, std::size_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);

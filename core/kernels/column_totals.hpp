@@ -20,7 +20,7 @@ template <class Body>
 void for_row_blocks(index_t rows, index_t work, const Body& body) {
   const auto task = [&](index_t b) { body(b, b * kBlockRows, std::min(kBlockRows, rows - b * kBlockRows)); };
   const index_t blocks = row_blocks(rows);
-  if (work >= index_t{1} << 15) return parallel_for(blocks, task);
+  if (work > index_t{1} << 15) return parallel_for(blocks, task);
   for (index_t b = 0; b < blocks; ++b) task(b);
 }
 

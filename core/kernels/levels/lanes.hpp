@@ -9,7 +9,6 @@ typedef decltype([] {
   else return std::int64_t{};
 }()) LaneIndex;
 typedef LaneIndex LaneIndices __attribute__((vector_size(64)));
-typedef double DoubleLanes __attribute__((vector_size(64)));
 typedef double DoubleQuad __attribute__((vector_size(32)));
 
 constexpr index_t kLanes = 64 / sizeof(real);
@@ -34,17 +33,27 @@ inline QuarterLanes high_half(HalfLanes x) { return __builtin_shufflevector(x, x
 inline LaneIndices lane_numbers() { return LaneIndices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
 #endif
 
+// Four numbers. (The vectors' own conversion takes five instructions, this loop one.)
+typedef real Quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+inline DoubleQuad in_double(Quad x) {
+  DoubleQuad out;
+  for (int i = 0; i < 4; ++i) out[i] = x[i];
+  return out;
+}
+inline DoubleQuad load_double(const real* x) { return in_double(*reinterpret_cast<const Quad*>(x)); }
+
 /// In double, halves added to halves: the order is the same at every level.
 inline double lane_sum(Lanes lanes) {
+  const HalfLanes low = low_half(lanes), high = high_half(lanes);
 #ifdef XTAPE_DOUBLE
-  const DoubleLanes eight = lanes;
+  const DoubleQuad four = low + high;
 #else
-  const DoubleLanes eight =
-      __builtin_convertvector(low_half(lanes), DoubleLanes) + __builtin_convertvector(high_half(lanes), DoubleLanes);
+  const DoubleQuad lower = in_double(low_half(low)) + in_double(low_half(high));
+  const DoubleQuad four = lower + (in_double(high_half(low)) + in_double(high_half(high)));
 #endif
-  const DoubleQuad four =
-      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
-  return (four[0] + four[2]) + (four[1] + four[3]);
+  typedef double DoublePair __attribute__((vector_size(16)));
+  const DoublePair two = __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+  return two[0] + two[1];
 }
 
 /// The largest lane; none may be NaN.
@@ -111,13 +120,6 @@ inline double sum_of(index_t n, Term term, Last last) {
   total += rest.sum();
   for (; i < n; ++i) total += static_cast<double>(last(i));
   return total;
-}
-
-// Four numbers, so that the conversion is one instruction at every level but the plain one.
-typedef real Quad __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
-
-inline DoubleQuad load_double(const real* x) {
-  return __builtin_convertvector(*reinterpret_cast<const Quad*>(x), DoubleQuad);
 }
 
 /// In double throughout: squares of floats overflow or vanish in float.

@@ -34,28 +34,48 @@ void for_row_pieces(index_t rows, index_t columns, const Body& body) {
 
 }  // namespace
 
+namespace {
+
+/// Mean, measured from the first row of all, and sum of the squared distances from it, of one column of a block.
+struct BlockMoments {
+  double mean, squares;
+
+  /// `parts`: what the kernel gave for all columns, one after the other; `share`: 1 / rows of the block.
+  BlockMoments(const real* parts, index_t columns, index_t c, double share) {
+    const double rest = static_cast<double>(parts[columns + c]);
+    mean = static_cast<double>(parts[c]) + rest * share;
+    squares = static_cast<double>(parts[2 * columns + c]) - rest * rest * share;
+  }
+};
+
+}  // namespace
+
 void column_moments(const real* x, double* mean, double* variance, index_t rows, index_t columns) {
-  const index_t blocks = row_blocks(rows);
-  const Scratch<real> parts(2 * blocks * columns);  // of each block the means, then the squares
-  const auto means = [&](index_t b) { return parts.data() + 2 * b * columns; };
-  const auto squares = [&](index_t b) { return means(b) + columns; };
-  const auto rows_of = [&](index_t b) { return static_cast<double>(std::min(kBlockRows, rows - b * kBlockRows)); };
+  const Scratch<real> parts(3 * row_blocks(rows) * columns);
+  const auto part = [&](index_t b) { return parts.data() + 3 * b * columns; };
   // Measured from the first row, so that a large mean costs nothing.
   for_row_blocks(rows, rows * columns, [&](index_t b, index_t first, index_t count) {
-    table().moments(x + first * columns, x, count, columns, means(b), squares(b));
+    real* out = part(b);
+    table().moments(x + first * columns, x, count, columns, out, out + columns, out + 2 * columns);
   });
-  const double n = static_cast<double>(rows);
   std::fill_n(mean, columns, 0.0);
   std::fill_n(variance, columns, 0.0);
-  for (index_t b = 0; b < blocks; ++b)
-    for (index_t c = 0; c < columns; ++c) mean[c] += rows_of(b) / n * static_cast<double>(means(b)[c]);
-  for (index_t b = 0; b < blocks; ++b) {
+  double before = 0;
+  for (index_t b = 0; b < row_blocks(rows); ++b) {
+    const double count = static_cast<double>(std::min(kBlockRows, rows - b * kBlockRows)), now = before + count;
+    const double step = count / now, weight = before * step;
     for (index_t c = 0; c < columns; ++c) {
-      const double distance = static_cast<double>(means(b)[c]) - mean[c];
-      variance[c] += (static_cast<double>(squares(b)[c]) + rows_of(b) * distance * distance) / n;
+      const BlockMoments block(part(b), columns, c, 1 / count);
+      const double distance = block.mean - mean[c];
+      mean[c] += distance * step;
+      variance[c] += block.squares + distance * distance * weight;
     }
+    before = now;
   }
-  for (index_t c = 0; c < columns; ++c) mean[c] += static_cast<double>(x[c]);
+  for (index_t c = 0; c < columns; ++c) {
+    mean[c] += static_cast<double>(x[c]);
+    variance[c] = std::max(variance[c], 0.0) / before;
+  }
 }
 
 void batch_norm(const real* x, const double* mean, const double* inverse, const real* gain, const real* bias, real* y,

@@ -21,7 +21,7 @@ constexpr index_t kPackTask = index_t{1} << 14;  // elements of B that a thread 
 constexpr index_t kHalvedElements = 1 << 19;     // of a C whose sum is taken in two halves, at most
 constexpr index_t kBlockSide = 384;              // of a square block of C that stays in the second cache
 constexpr index_t kBlocksPerThread = 2;
-constexpr index_t kFewRows = 128;
+constexpr index_t kFewRows = 128;       // of an A that every thread may as well read whole, at most
 constexpr index_t kAddTask = 1 << 14;   // elements of the second half that a thread adds at a time
 constexpr index_t kTasksPerThread = 4;  // so that a thread that is late holds up little
 
@@ -172,13 +172,14 @@ Cut shared_cut(index_t m, index_t n) {
   return cut;
 }
 
-/// A^T B run after run by the calling thread, which packs what it needs of B by itself.
+/// p run after run by the calling thread, which packs what it needs of B by itself.
 void multiply_runs(const Multiplication& p, index_t run) {
   for (index_t first = 0; first < p.k; first += run) {
     const index_t depth = std::min(run, p.k - first), next = first + depth;
     const Multiplication part = p.over(first, depth);
-    multiply_rows(part, PackedFactor(part.b, depth, p.n), 0,
-                  region_of(p.a, 0, std::min(kGemmRows, p.m), next, std::min(run, p.k - next)));
+    const Region after =
+        p.a.transposed ? region_of(p.a, 0, std::min(kGemmRows, p.m), next, std::min(run, p.k - next)) : Region{};
+    multiply_rows(part, PackedFactor(part.b, depth, p.n), 0, after);
   }
 }
 

@@ -34,10 +34,13 @@ void rows_backward(const NormRows& in, Destination dx, index_t first, index_t co
 
 void layer_norm_backward(const NormRows& in, Destination dx, Destination dgain, Destination dbias) {
   const index_t width = in.width, sums = (dgain.data ? width : 0) + (dbias.data ? width : 0);
-  if (sums == 0)
-    return parallel_ranges(in.rows, rows_per_task(width), [&](index_t begin, index_t end) {
-      rows_backward(in, dx, begin, end - begin, nullptr, nullptr);
-    });
+  // Few rows make too few blocks for all threads: then dx by itself.
+  if (sums == 0 || (dx.data && threads() > 1 && row_blocks(in.rows) < 2 * threads())) {
+    parallel_ranges(in.rows, rows_per_task(width),
+                    [&](index_t begin, index_t end) { rows_backward(in, dx, begin, end - begin, nullptr, nullptr); });
+    dx = {};
+  }
+  if (sums == 0) return;
   column_totals(
       in.rows, sums, in.rows * width,
       [&](index_t first, index_t count, real* out) {

@@ -21,9 +21,9 @@ struct BatchNormOutput {
 };
 
 /// (x - mean) / sqrt(variance + eps) * gain + bias with the mean and the biased variance of each channel over all other
-/// axes (Ioffe, Szegedy 2015). x [B, C] or [B, T, C]; gain and bias [C] or empty. Statistics are taken in two passes in
-/// double, so a large mean is safe. Throws ShapeError, or ValueError for a negative eps and for fewer than two values a
-/// channel, whose variance is not defined.
+/// axes (Ioffe, Szegedy 2015). x [B, C] or [B, T, C]; gain and bias [C] or empty. Statistics are taken of blocks
+/// of rows in two passes each and put together in double, so a large mean is safe. Throws ShapeError, or ValueError for
+/// a negative eps and for fewer than two values a channel, whose variance is not defined.
 BatchNormOutput batch_norm(const Tensor& x, const Tensor& gain = {}, const Tensor& bias = {}, double eps = 1e-5);
 
 /// The same with given statistics [C], which are constants. Throws ShapeError, or ValueError for a negative variance or

@@ -3,26 +3,24 @@
 namespace xtape::inline XTAPE_FLAVOUR::kernels::XTAPE_LEVEL {
 namespace {
 
-/// row(r, c) for the elements of a block, summed over its rows into out, which is overwritten.
-template <class Term>
-void add_rows(index_t rows, index_t columns, real* out, Term term) {
-  for (index_t c = 0; c < columns; ++c) out[c] = 0;
+void moments(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest, real* squares) {
+  for (index_t c = 0; c < columns; ++c) mean[c] = rest[c] = squares[c] = 0;
   for (index_t r = 0; r < rows; ++r) {
-    const index_t at = r * columns;
+    const real* row = x + r * columns;
 #pragma GCC ivdep
-    for (index_t c = 0; c < columns; ++c) out[c] += term(at + c, c);
+    for (index_t c = 0; c < columns; ++c) mean[c] += row[c] - from[c];
   }
-}
-
-/// The mean of each column measured from `from`, and the sum of the squared distances from it.
-void moments(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* squares) {
-  add_rows(rows, columns, mean, [=](index_t i, index_t c) { return x[i] - from[c]; });
   const real share = 1 / static_cast<real>(rows);
   for (index_t c = 0; c < columns; ++c) mean[c] *= share;
-  add_rows(rows, columns, squares, [=](index_t i, index_t c) {
-    const real d = (x[i] - from[c]) - mean[c];
-    return d * d;
-  });
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * columns;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) {
+      const real d = (row[c] - from[c]) - mean[c];
+      rest[c] += d;
+      squares[c] += d * d;
+    }
+  }
 }
 
 void normalise(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,

@@ -88,8 +88,10 @@ struct ColumnCentre {
 
 /// Over blocks of a [rows, columns] matrix; sums are overwritten.
 struct BatchNormTable {
-  // the mean of each column measured from `from`, and the sum of the squared distances from it
-  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* squares);
+  // the mean of each column measured from `from`; of the distances from it the sum, which is what rounding left, and
+  // the sum of their squares
+  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
+                  real* squares);
   void (*normalise)(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
   void (*gradient_sums)(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows,
@@ -102,7 +104,8 @@ struct BatchNormTable {
 constexpr index_t kSquare = 64 / sizeof(real);
 
 struct PermuteTable {
-  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the square at from + next
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the first line of each row at from +
+  // next
   void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
 };
 

@@ -113,12 +113,12 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Level& level, std::size_t) {
-    const index_t side = kernels::kSquare;
-    Array y(Shape{static_cast<std::size_t>(side), static_cast<std::size_t>(side)});
-    const Array x = sample({y.size()}, 1);
-    level.permute.transpose(x.data(), side, 0, y.data(), side);
+    const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
+    const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
+    Array y = filled(static_cast<std::size_t>(side * to_step));
+    level.permute.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
-      for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * side + j] == x.data()[j * side + i]);
+      for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
   runs.emplace_back("adam", [=](const Level& level, std::size_t n) {

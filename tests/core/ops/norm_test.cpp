@@ -88,6 +88,21 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
   }
 }
 
+TEST_CASE("layer norm has the same gradients whichever of them are wanted, and their sum for one tensor twice") {
+  for (const std::size_t rows : {1u, 130u, 300u}) {
+    INFO(rows);
+    const Array x = sample({rows, 20}, 1, -2, 3), gain = sample({20}, 2, 0.5, 2), dy = sample({rows, 20}, 3);
+    const Tensor fixed_x = Tensor(x), fixed_gain = Tensor(gain);
+    const auto grads = [&](auto f, const std::vector<Array>& inputs) { return evaluate(f, inputs, dy).grads; };
+    const std::vector<Array> all = grads([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, gain, gain});
+    check_equal(grads([&](Inputs a) { return layer_norm(a[0], fixed_gain, fixed_gain); }, {x})[0], all[0]);
+    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, a[0], fixed_gain); }, {gain})[0], all[1]);
+    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, fixed_gain, a[0]); }, {gain})[0], all[2]);
+    const Array twice = grads([](Inputs a) { return layer_norm(a[0], a[1], a[1]); }, {x, gain})[1];
+    check_near(twice, (Tensor(all[1]) + Tensor(all[2])).value(), {tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)});
+  }
+}
+
 TEST_CASE("a normalised row has length sqrt(width) without eps") {
   const Array y = layer_norm(sample({5, 24}, 1), {}, {}, 0).value();
   for (std::size_t r = 0; r < 5; ++r) {

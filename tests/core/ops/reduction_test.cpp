@@ -173,6 +173,8 @@ TEST_CASE("log-sum-exp over axes") {
 TEST_CASE("an infinite element makes log-sum-exp infinite, and NaN stays NaN") {
   check_equal(logsumexp(row({kInf, 1})).value(), array({}, {kInf}));
   check_equal(logsumexp(row({kNaN, 1})).value(), array({}, {kNaN}));
+  check_equal(logsumexp(row({-kInf, 200, kInf, -3})).value(), array({}, {kInf}));
+  check_equal(logsumexp(row({kNaN, kInf, -kInf})).value(), array({}, {kNaN}));
   check_equal(logsumexp(row({kNaN, kInf})).value(), array({}, {kNaN}));
 }
 

@@ -8,14 +8,8 @@ namespace {
 
 #include <xtape/core/kernels/levels/registers.hpp>
 
-// Rows of C that fit into the registers of each level with two vectors each.
-#if defined(__AVX512F__)
-constexpr int kTileRows = 12;
-#elif defined(__AVX2__)
-constexpr int kTileRows = 6;
-#else
-constexpr int kTileRows = 4;
-#endif
+// Rows of C that fit with two vectors each into the registers, of which the widest level has twice as many.
+constexpr int kTileRows = kBytes == 64 ? 12 : (kBytes == 32 ? 6 : 4);
 constexpr index_t kTileColumns = 2 * kWidth;
 constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
 constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps

@@ -32,10 +32,6 @@ void for_row_pieces(index_t rows, index_t columns, const Body& body) {
   parallel_ranges(rows, piece, [&](index_t begin, index_t end) { body(begin, end - begin); });
 }
 
-}  // namespace
-
-namespace {
-
 /// Mean, measured from the first row of all, and sum of the squared distances from it, of one column of a block.
 struct BlockMoments {
   double mean, squares;

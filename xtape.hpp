@@ -1,20 +1,20 @@
 // Everything a training script needs.
 #pragma once
 
-#include <xtape/core/kernels/threads.hpp>
 #include <xtape/core/ops.hpp>
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
+#include <xtape/core/threads.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/images.hpp>
 #include <xtape/data/lexicon.hpp>
 #include <xtape/data/series.hpp>
 #include <xtape/data/text.hpp>
 #include <xtape/data/verses.hpp>
-#include <xtape/inspect/run_log.hpp>
+#include <xtape/inspect/log/run_log.hpp>
 #include <xtape/models/beam_search.hpp>
 #include <xtape/models/char_rnn.hpp>
-#include <xtape/models/configs_of_weights.hpp>
+#include <xtape/models/config_from_weights.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
@@ -23,17 +23,17 @@
 #include <xtape/nn/attention_rnn.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
-#include <xtape/nn/positional.hpp>
+#include <xtape/nn/positions.hpp>
 #include <xtape/nn/rms_norm.hpp>
-#include <xtape/optim/accumulate.hpp>
 #include <xtape/optim/adam.hpp>
 #include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/clip.hpp>
+#include <xtape/optim/grad_accumulation.hpp>
 #include <xtape/optim/schedule.hpp>
 #include <xtape/optim/sgd.hpp>
-#include <xtape/train/base/args.hpp>
-#include <xtape/train/base/program.hpp>
+#include <xtape/train/args.hpp>
 #include <xtape/train/checkpoints.hpp>
 #include <xtape/train/evaluate.hpp>
+#include <xtape/train/program.hpp>
 #include <xtape/train/trained_weights.hpp>
 #include <xtape/train/weights.hpp>

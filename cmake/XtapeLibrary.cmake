@@ -1,11 +1,11 @@
-# The library: xtape_base (nothing that depends on the scalar), and the flavours xtape_f32 and xtape_f64.
+# The library: xtape_base (nothing that depends on the scalar type), and xtape_f32 and xtape_f64, one for each dtype.
 
-# All includes read <xtape/room/file.hpp>: an include folder that maps to the rooms.
+# All includes read <xtape/module/file.hpp>: an include folder that maps to the modules.
 set(XTAPE_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${XTAPE_INCLUDE}/xtape)
-foreach(room core nn optim models data inspect train)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${room})
-    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${room} ${XTAPE_INCLUDE}/xtape/${room} SYMBOLIC)
+foreach(module core nn optim models data inspect train)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${module})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${module} ${XTAPE_INCLUDE}/xtape/${module} SYMBOLIC)
   endif()
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/xtape.hpp ${XTAPE_INCLUDE}/xtape/xtape.hpp SYMBOLIC)
@@ -22,42 +22,48 @@ if(XTAPE_SANITIZE)
   target_link_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE})
 endif()
 
-# What does not depend on the scalar.
-set(XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/kernels/threads.cpp
-    optim/schedule.cpp)
-file(GLOB XTAPE_BASE_ROOM_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
-     ${PROJECT_SOURCE_DIR}/train/base/*.cpp ${PROJECT_SOURCE_DIR}/inspect/base/*.cpp
-     ${PROJECT_SOURCE_DIR}/inspect/reading/*.cpp ${PROJECT_SOURCE_DIR}/inspect/report/*.cpp
-     ${PROJECT_SOURCE_DIR}/inspect/sweep/*.cpp)
-list(APPEND XTAPE_BASE_SOURCES ${XTAPE_BASE_ROOM_SOURCES})
+# Sources of train and inspect that depend on the scalar type. The structure test compares this list with the sources.
+set(XTAPE_DTYPE_SOURCES inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
+    inspect/measure/jacobian.cpp inspect/measure/update_split.cpp
+    train/checkpoints.cpp train/trained_weights.cpp train/weights.cpp)
+
+# What does not depend on the scalar type.
+file(GLOB XTAPE_BASE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
+     ${PROJECT_SOURCE_DIR}/inspect/run/*.cpp ${PROJECT_SOURCE_DIR}/inspect/verdicts/*.cpp
+     ${PROJECT_SOURCE_DIR}/inspect/log/*.cpp ${PROJECT_SOURCE_DIR}/inspect/report/*.cpp
+     ${PROJECT_SOURCE_DIR}/train/*.cpp)
+list(REMOVE_ITEM XTAPE_BASE_SOURCES ${XTAPE_DTYPE_SOURCES})
+list(APPEND XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/suggestion.cpp
+     core/threads.cpp optim/schedule.cpp)
 
 # The page of the report: its own files and Chart.js as strings in one C++ file.
 include(${PROJECT_SOURCE_DIR}/inspect/report/page_texts.cmake)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_PAGE_TEXTS})
 if(XTAPE_FUZZ)  # the readers are what is tried of it
   list(FILTER XTAPE_BASE_SOURCES INCLUDE REGEX
-       "^core/|^data/(csv|files|gzip|idx|npy|safetensors|stored_tensor)\\.|^inspect/base/(layer_table|log_state|machine|run_records|step_json|watch)\\.|^inspect/reading/|^train/base/checkpoint_record")
+       "^core/|^data/(csv|files|gzip|idx|npy|safetensors|stored_tensor)\\.|^inspect/run/|^inspect/verdicts/|^inspect/log/(layer_table|log_state)\\.|^inspect/report/text_page|^train/checkpoint_record")
 endif()
 
-# What does: every other source of the rooms. Kernel files *_level.cpp are compiled once per instruction set.
+# What does. Kernel files in isa/ are compiled once per instruction set.
 file(GLOB XTAPE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     ${PROJECT_SOURCE_DIR}/core/*.cpp ${PROJECT_SOURCE_DIR}/core/ops/*.cpp ${PROJECT_SOURCE_DIR}/core/kernels/*.cpp
-     ${PROJECT_SOURCE_DIR}/core/kernels/levels/levels.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp ${PROJECT_SOURCE_DIR}/optim/*.cpp
-     ${PROJECT_SOURCE_DIR}/models/*.cpp ${PROJECT_SOURCE_DIR}/inspect/*.cpp ${PROJECT_SOURCE_DIR}/train/*.cpp)
+     ${PROJECT_SOURCE_DIR}/core/*.cpp ${PROJECT_SOURCE_DIR}/core/ops/*.cpp ${PROJECT_SOURCE_DIR}/core/ops/internal/*.cpp
+     ${PROJECT_SOURCE_DIR}/core/kernels/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp ${PROJECT_SOURCE_DIR}/optim/*.cpp
+     ${PROJECT_SOURCE_DIR}/models/*.cpp)
+list(APPEND XTAPE_SOURCES ${XTAPE_DTYPE_SOURCES})
 list(REMOVE_ITEM XTAPE_SOURCES ${XTAPE_BASE_SOURCES})
 if(XTAPE_FUZZ)
   list(FILTER XTAPE_SOURCES INCLUDE REGEX "^core/")  # the ops are what is tried of it
-  list(FILTER XTAPE_SOURCES EXCLUDE REGEX "^core/kernels/factor")
+  list(FILTER XTAPE_SOURCES EXCLUDE REGEX "^core/kernels/qr")
 endif()
-file(GLOB XTAPE_LEVEL_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/kernels/levels/*_level.cpp)
+file(GLOB XTAPE_ISA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/kernels/isa/*.cpp)
 
-set(XTAPE_LEVELS plain)
+set(XTAPE_ISAS plain)
 if(NOT XTAPE_FUZZ AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
-  list(APPEND XTAPE_LEVELS v3 v4)
+  list(APPEND XTAPE_ISAS v3 v4)
 endif()
-set(XTAPE_LEVEL_OPTIONS_plain "")
-set(XTAPE_LEVEL_OPTIONS_v3 -march=x86-64-v3)
-set(XTAPE_LEVEL_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+set(XTAPE_ISA_OPTIONS_plain "")
+set(XTAPE_ISA_OPTIONS_v3 -march=x86-64-v3)
+set(XTAPE_ISA_OPTIONS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 
 # Compiles the files of the target in groups of so many, at half the time. Names in their anonymous namespaces must
 # differ; kernels (each has its table()) and readers (each has its fail()) stand apart.
@@ -82,37 +88,37 @@ function(xtape_precompile target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endfunction()
 
-# add_flavour(f32 [definition...]): libxtape_f32 with all levels of its kernels.
-function(xtape_add_flavour flavour)
+# xtape_add_dtype(f32 [definition...]): libxtape_f32 with its kernels for every instruction set.
+function(xtape_add_dtype dtype)
   set(objects "")
-  foreach(level ${XTAPE_LEVELS})
-    set(name xtape_${flavour}_kernels_${level})
-    add_library(${name} OBJECT ${XTAPE_LEVEL_SOURCES})
+  foreach(isa ${XTAPE_ISAS})
+    set(name xtape_${dtype}_kernels_${isa})
+    add_library(${name} OBJECT ${XTAPE_ISA_SOURCES})
     target_include_directories(${name} PRIVATE ${XTAPE_INCLUDE})
-    target_compile_definitions(${name} PRIVATE ${ARGN} XTAPE_LEVEL=${level} XTAPE_LEVEL_NAME="${level}")
+    target_compile_definitions(${name} PRIVATE ${ARGN} XTAPE_ISA_NAMESPACE=${isa} XTAPE_ISA_NAME="${isa}")
     # The last two let loops with libm-like arithmetic become vector code; they change no result.
-    target_compile_options(${name} PRIVATE -O3 ${XTAPE_LEVEL_OPTIONS_${level}} -fno-math-errno -fno-trapping-math -Wno-psabi)
+    target_compile_options(${name} PRIVATE -O3 ${XTAPE_ISA_OPTIONS_${isa}} -fno-math-errno -fno-trapping-math -Wno-psabi)
     target_link_libraries(${name} PRIVATE xtape_options)
     list(APPEND objects $<TARGET_OBJECTS:${name}>)
   endforeach()
-  add_library(xtape_${flavour} STATIC ${XTAPE_SOURCES} ${objects})
-  target_compile_definitions(xtape_${flavour} PUBLIC ${ARGN})
-  if(XTAPE_LEVELS MATCHES v4)
-    target_compile_definitions(xtape_${flavour} PRIVATE XTAPE_X86_LEVELS)
+  add_library(xtape_${dtype} STATIC ${XTAPE_SOURCES} ${objects})
+  target_compile_definitions(xtape_${dtype} PUBLIC ${ARGN})
+  if(XTAPE_ISAS MATCHES v4)
+    target_compile_definitions(xtape_${dtype} PRIVATE XTAPE_X86_ISAS)
   endif()
-  target_link_libraries(xtape_${flavour} PUBLIC xtape_base
+  target_link_libraries(xtape_${dtype} PUBLIC xtape_base
                         PRIVATE xtape_options xtensor-blas nlohmann_json::nlohmann_json spdlog::spdlog ${OpenBLAS_LIBRARIES})
-  target_include_directories(xtape_${flavour} SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
-  xtape_unite(xtape_${flavour} 10)
-  xtape_precompile(xtape_${flavour} ${PROJECT_SOURCE_DIR}/core/tensor.hpp)
+  target_include_directories(xtape_${dtype} SYSTEM PRIVATE ${OpenBLAS_INCLUDE_DIRS})
+  xtape_unite(xtape_${dtype} 10)
+  xtape_precompile(xtape_${dtype} ${PROJECT_SOURCE_DIR}/core/tensor.hpp)
 endfunction()
 
-xtape_add_flavour(f32)
+xtape_add_dtype(f32)
 if(XTAPE_HAS_ONEDNN)
   target_compile_definitions(xtape_f32 PRIVATE XTAPE_ONEDNN)
   target_include_directories(xtape_f32 SYSTEM PRIVATE ${XTAPE_ONEDNN_INCLUDE_DIR})
   target_link_libraries(xtape_f32 PRIVATE ${XTAPE_ONEDNN_LIBRARY} gomp)  # its threads are OpenMP's
 endif()
-xtape_add_flavour(f64 XTAPE_DOUBLE)
+xtape_add_dtype(f64 XTAPE_DOUBLE)
 add_library(xtape::f32 ALIAS xtape_f32)
 add_library(xtape::f64 ALIAS xtape_f64)

@@ -30,12 +30,12 @@ using Shape = xt::dynamic_shape<std::size_t>;                        ///< sizes 
 using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;  ///< token ids, class numbers, argmax results
 using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true means hidden
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 
 using Array = xt::xarray<real, xt::layout_type::row_major>;
 
 static_assert(std::is_same_v<xt::temporary_type_t<decltype(std::declval<Array&>() + std::declval<Array&>())>, Array>,
               "a sum of two arrays must evaluate to an array of dynamic shape");
 
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 }  // namespace xtape

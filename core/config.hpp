@@ -6,9 +6,9 @@
 // A namespace name cannot come from a function: the library is compiled once with float and once with double, and the
 // inline namespace makes linking the two flavours together an error instead of a surprise.
 #ifdef XTAPE_DOUBLE
-#define XTAPE_FLAVOUR f64
+#define XTAPE_DTYPE f64
 #else
-#define XTAPE_FLAVOUR f32
+#define XTAPE_DTYPE f32
 #endif
 
 namespace xtape {
@@ -21,12 +21,12 @@ constexpr T* advanced(T* data, index_t by) {
   return data ? data + by : data;
 }
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 #ifdef XTAPE_DOUBLE
 using real = double;
 #else
 using real = float;
 #endif
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 
 }  // namespace xtape

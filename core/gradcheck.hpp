@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 using TensorFunction = std::function<Tensor(std::span<const Tensor>)>;
 
@@ -66,4 +66,4 @@ GradCases shape_grad_cases();
 GradCases softmax_grad_cases();
 GradCases statistics_grad_cases();
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -4,7 +4,7 @@
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 bool Grads::needs(std::size_t input) const { return tape_.nodes_[node_].inputs[input] != Tape::kUntracked; }
 
@@ -89,4 +89,4 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -4,7 +4,7 @@
 #include <xtape/core/kernels/destination.hpp>
 #include <xtape/core/tensor.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 class Probe;
 class Tape;
@@ -49,4 +49,4 @@ class Grads {
 /// Sums `term` over the axes that broadcasting added to `shape`. Throws ShapeError if it does not broadcast to it.
 Array sum_to_shape(const char* op, const Array& term, const Shape& shape);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -7,11 +7,11 @@
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/einsum.hpp>
 #include <xtape/core/ops/extremes.hpp>
-#include <xtape/core/ops/gather.hpp>
 #include <xtape/core/ops/heads.hpp>
-#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/indexing.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
 #include <xtape/core/ops/loss.hpp>
+#include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/ops/pointwise_loss.hpp>
 #include <xtape/core/ops/recurrent.hpp>

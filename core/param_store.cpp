@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -181,4 +181,4 @@ MaskStream Scope::masks() const {
   return {state_->seed, stream_id("mask/" + prefix_), calls};
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Fills a new parameter. The random stream depends on the seed and the parameter's name only.
 using Init = std::function<void(Array& value, Random& random)>;
@@ -157,4 +157,4 @@ class Scope {
   std::string prefix_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -4,7 +4,7 @@
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Parameter::Parameter(std::string name, Array value, bool decays) : data_(std::make_shared<Data>()) {
   element_count(value.shape(), "parameter");
@@ -74,4 +74,4 @@ real* Parameter::edit_grad() {
   return data().grad.data();
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

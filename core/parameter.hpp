@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Shared handle: copies name the same value and gradient, which is how weights are tied.
 class Parameter {
@@ -88,4 +88,4 @@ class Parameter {
   std::shared_ptr<Data> data_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

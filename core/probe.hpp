@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 class Parameter;
 struct StepGrad;
@@ -126,4 +126,4 @@ class LayerScope {
   std::string_view outer_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

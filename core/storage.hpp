@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Shared handle to one array on the pool. Copies are cheap and may be made and dropped on any thread.
 class Storage {
@@ -46,4 +46,4 @@ class Storage {
   Block* block_ = nullptr;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

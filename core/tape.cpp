@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -347,4 +347,4 @@ Array Tape::grad(const Tensor& variable) const {
   return node.grad ? node.grad.array() : Tensor::zeros(node.shape).value();
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

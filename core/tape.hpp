@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Of what a gradient is: any tensor, or the hidden or cell state of a recurrent op at one time step.
 enum class GradKind { output, hidden, cell };
@@ -257,4 +257,4 @@ class Tape {
   std::map<std::uint32_t, Checked> checked_;  // by node
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

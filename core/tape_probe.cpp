@@ -1,7 +1,7 @@
 // What a tape does for the probe that it shows itself to.
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 void Tape::show_to(Probe& probe) {
   if (Probe::active_) return;  // this tape is a tool inside a pass that the probe sees already
@@ -44,4 +44,4 @@ void Tape::check_backward(std::uint32_t index, const Array* upstream) {
   checked_.erase(index);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -2,7 +2,7 @@
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/tensor.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 Tensor filled(const Shape& shape, real value) {
@@ -37,4 +37,4 @@ Tensor Tensor::detach() const {
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

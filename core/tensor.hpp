@@ -4,7 +4,7 @@
 #include <xtape/core/shape.hpp>
 #include <xtape/core/storage.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 class Tensor {
  public:
@@ -48,4 +48,4 @@ class Tensor {
   std::uint32_t node_ = 0;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -65,7 +65,7 @@ ImageData load_digits(const std::string& path, std::uint64_t seed);
 /// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte. The last tenth of the training images is for validation.
 ImageData load_mnist(const std::string& directory, std::uint64_t seed);
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 
 struct ImageBatch {
   Array images;       ///< [B, H * W], 0..1
@@ -85,5 +85,5 @@ inline ImageBatch image_batch(const ImageSet& set, const std::vector<index_t>& i
   return out;
 }
 
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 }  // namespace xtape

@@ -30,12 +30,12 @@ class NpyFile {
 /// Writes a file as write_file does; numpy.load reads it. Throws FileError.
 void write_npy(const std::string& path, const StoredTensor& tensor);
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 
 /// Reads an array, converted with the care of read_values. Throws FileError.
 inline Array load_npy(const std::string& path) { return to_array(NpyFile(path).tensor()); }
 
 inline void save_npy(const std::string& path, const Array& array) { write_npy(path, stored(path, array)); }
 
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 }  // namespace xtape

@@ -51,7 +51,7 @@ class SeriesData {
 /// FileError.
 SeriesData load_series(const std::string& path, const std::string& column, const SeriesOptions& options);
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 
 /// Windows as a network sees them. Nothing in them tells the level of the series, which goes on to change after the
 /// training part.
@@ -80,5 +80,5 @@ inline SeriesBatch series_batch(const SeriesData& data, const std::vector<index_
   return out;
 }
 
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 }  // namespace xtape

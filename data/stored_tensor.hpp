@@ -48,7 +48,7 @@ inline std::string_view bytes_of(const double* values, std::size_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(double)};
 }
 
-inline namespace XTAPE_FLAVOUR {
+inline namespace XTAPE_DTYPE {
 
 inline Array to_array(const StoredTensor& tensor) {
   Array out(tensor.shape);
@@ -62,5 +62,5 @@ inline StoredTensor stored(std::string name, const Array& array) {
           bytes_of(array.data(), array.size())};
 }
 
-}  // namespace XTAPE_FLAVOUR
+}  // namespace XTAPE_DTYPE
 }  // namespace xtape

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

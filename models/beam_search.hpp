@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct BeamSearchOptions {
   index_t beams = 4;        ///< sequences kept for each source; 1 is greedy search
@@ -32,4 +32,4 @@ using BeamSelect = std::function<void(const IndexArray& rows)>;
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

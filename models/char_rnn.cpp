@@ -1,7 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/models/char_rnn.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 CellKind cell_kind(std::string_view name) {
   if (name == "rnn") return CellKind::rnn;
@@ -61,4 +61,4 @@ CharRNNOutput CharRNN::operator()(const IndexArray& ids, const CharRNNState& sta
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <variant>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 enum class CellKind { rnn, gru, lstm };
 
@@ -62,4 +62,4 @@ class CharRNN {
   Linear head_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

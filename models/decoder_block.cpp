@@ -2,7 +2,7 @@
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/models/decoder_block.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -45,4 +45,4 @@ Tensor DecoderBlock::step(Tensor x, AttentionCache& cache, const MemoryCache& me
   return x + linear2(gelu(linear1(norm3(x))));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/models/transformer_block.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Pre-norm block: x + self_attn(norm1(x)), x + multihead_attn(norm2(x), memory), x + linear2(gelu(linear1(norm3(x)))).
 /// x [B, T, C], memory [B, S, C] -> [B, T, C]. Parameters have the names of torch.nn.TransformerDecoderLayer:
@@ -33,4 +33,4 @@ class DecoderBlock {
   Dropout dropout3;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

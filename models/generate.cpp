@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::vector<index_t> generate(const CharRNN& model, std::vector<index_t> prompt,
   });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct GenerateOptions {
   index_t length;          ///< tokens to draw
@@ -29,4 +29,4 @@ std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> p
 /// The same given all tokens before: the state carries them from one step to the next.
 std::vector<index_t> generate(const CharRNN& model, std::vector<index_t> prompt, const GenerateOptions& options);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

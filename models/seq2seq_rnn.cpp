@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/activation.hpp>
-#include <xtape/core/ops/gather.hpp>
+#include <xtape/core/ops/indexing.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 #include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -124,4 +124,4 @@ Tensor Seq2SeqRNN::operator()(const IndexArray& source, const Mask& source_paddi
 
 void Seq2SeqRNN::Decoding::select(const IndexArray& rows) { state = taken(state, rows); }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 #include <xtape/nn/gru.hpp>
 #include <xtape/nn/linear.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct Seq2SeqRNNConfig {
   index_t source_vocab;
@@ -66,4 +66,4 @@ class Seq2SeqRNN {
   Linear head_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

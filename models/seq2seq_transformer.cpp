@@ -4,12 +4,12 @@
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
 #include <xtape/nn/init.hpp>
-#include <xtape/nn/positional.hpp>
+#include <xtape/nn/positions.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -135,4 +135,4 @@ void Seq2SeqTransformer::Decoding::select(const IndexArray& rows) {
   for (AttentionCache& layer : layers) layer.select(rows);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct Seq2SeqConfig {
   index_t source_vocab;
@@ -73,4 +73,4 @@ class Seq2SeqTransformer {
   Linear head_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 #include <xtape/models/transformer_block.hpp>
 #include <xtape/nn/init.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 LinearOptions TransformerBlockOptions::inner_linear() const {
   return {.bias = bias, .weight_init = weight_init, .bias_init = weight_init ? init::zeros() : Init()};
@@ -45,4 +45,4 @@ Tensor TransformerBlock::step(Tensor x, AttentionCache& cache, const IndexArray&
   return with_network(x + self_attn.step(norm1(x), cache, lengths));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

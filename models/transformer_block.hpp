@@ -1,11 +1,11 @@
 // One transformer layer: attention and a two-layer network, each around a residual connection.
 #pragma once
 
-#include <xtape/nn/attention.hpp>
 #include <xtape/nn/dropout.hpp>
 #include <xtape/nn/layer_norm.hpp>
+#include <xtape/nn/multi_head_attention.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct TransformerBlockOptions {
   index_t width;
@@ -49,4 +49,4 @@ class TransformerBlock {
   std::string layer_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,12 +5,12 @@
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/models/transformer_classifier.hpp>
 #include <xtape/nn/init.hpp>
-#include <xtape/nn/positional.hpp>
+#include <xtape/nn/positions.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -79,4 +79,4 @@ Tensor TransformerClassifier::operator()(const IndexArray& ids, const Mask& padd
   return head_(head_dropout_(pooled(norm_(x), padding)));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

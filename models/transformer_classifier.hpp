@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// What stands for the whole sequence.
 enum class Pooling {
@@ -53,4 +53,4 @@ class TransformerClassifier {
   Linear head_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

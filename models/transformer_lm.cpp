@@ -1,14 +1,14 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/gather.hpp>
+#include <xtape/core/ops/indexing.hpp>
 #include <xtape/models/transformer_lm.hpp>
 #include <xtape/nn/init.hpp>
-#include <xtape/nn/positional.hpp>
+#include <xtape/nn/positions.hpp>
 
 #include <algorithm>
 #include <numeric>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -188,4 +188,4 @@ void TransformerCache::select(const IndexArray& rows) {
   for (AttentionCache& layer : layers) layer.select(rows);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Added to the embeddings (learned, sinusoidal), or known to attention alone (rotary, alibi).
 enum class Positions { learned, sinusoidal, rotary, alibi };
@@ -91,4 +91,4 @@ class TransformerLM {
   Parameter head_bias_;         // of a tied head
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -61,4 +61,4 @@ AttentionCost attention_cost(const AttentionForm& form, index_t width, index_t h
   return cost;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

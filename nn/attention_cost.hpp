@@ -1,9 +1,9 @@
 // What attention costs, by formula: docs/attention.md has the derivations.
 #pragma once
 
-#include <xtape/nn/attention_form.hpp>
+#include <xtape/nn/attention_config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// B sequences, T queries that attend to S keys each.
 struct AttentionSizes {
@@ -28,4 +28,4 @@ struct AttentionCost {
 /// `form` as MultiHeadAttention::form gives it (without zeros), C = `width`.
 AttentionCost attention_cost(const AttentionForm& form, index_t width, index_t heads, const AttentionSizes& sizes);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,7 +5,7 @@
 #include <xtape/nn/attention_rnn.hpp>
 #include <xtape/nn/init.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 AttentionRNN::Cell AttentionRNN::cell_of(const Scope& scope, index_t input, index_t hidden,
                                          const AttentionRNNOptions& o) {
@@ -49,4 +49,4 @@ Tensor AttentionRNN::operator()(const Tensor& x) const {
   return squeeze(states, {1});
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -7,7 +7,7 @@
 
 #include <variant>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// How a query q weighs a key k, both of width H.
 enum class ScoreKind {
@@ -49,4 +49,4 @@ class AttentionRNN {
   Parameter score_weight_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -59,4 +59,4 @@ void BatchNorm::track(const BatchNormOutput& batch) const {
   follow(running_var, batch.variance, share);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

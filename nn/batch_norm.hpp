@@ -4,7 +4,7 @@
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct BatchNormOptions {
   double eps = 1e-5;
@@ -46,4 +46,4 @@ class BatchNorm {
   BatchNormOptions options_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,6 @@
 #include <xtape/nn/dropout.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Dropout::Dropout(const Scope& scope, double p) : scope_(scope), p_(p), masks_(scope.masks()) {
   check_probability("dropout", p);
@@ -10,4 +10,4 @@ Tensor Dropout::operator()(const Tensor& x) const {
   return scope_.training() && p_ > 0 ? dropout(x, p_, masks_.next()) : x;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

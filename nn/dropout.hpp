@@ -3,7 +3,7 @@
 
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// In training, zeroes elements with probability p and scales the others by 1/(1-p); else the identity. Each call in
 /// training takes the next mask of the scope's stream.
@@ -22,4 +22,4 @@ class Dropout {
   mutable MaskStream masks_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

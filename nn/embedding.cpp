@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Embedding::Embedding(const Scope& scope, index_t count, index_t width, const EmbeddingOptions& options)
     : layer_(scope.name_or("embedding")), padding_(options.padding) {
@@ -27,4 +27,4 @@ Tensor Embedding::operator()(const IndexArray& ids) const {
   return here.output(embedding(weight, ids, padding_));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,10 +1,10 @@
 // Table of vectors, one for each id.
 #pragma once
 
-#include <xtape/core/ops/gather.hpp>
+#include <xtape/core/ops/indexing.hpp>
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct EmbeddingOptions {
   index_t padding = kNoPadding;  ///< this row starts at zero and gets no gradient
@@ -29,4 +29,4 @@ class Embedding {
   index_t padding_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

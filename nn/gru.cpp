@@ -1,6 +1,6 @@
 #include <xtape/nn/gru.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 GRUCell::GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCellOptions& o)
     : parameters(scope, "", {3, input, hidden, o.bias, o.init, {}}), reset_(o.reset) {}
@@ -33,4 +33,4 @@ GRUOutput GRU::operator()(const Tensor& x, const GRUState& state, const IndexArr
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/nn/recurrent.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct GRUCellOptions {
   GruReset reset = GruReset::after;  ///< `before`, the original paper's, is not in PyTorch
@@ -68,4 +68,4 @@ class GRU {
   RecurrentStack stack_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

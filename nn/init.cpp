@@ -1,12 +1,12 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/factor.hpp>
+#include <xtape/core/kernels/qr.hpp>
 #include <xtape/nn/init.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR::init {
+namespace xtape::inline XTAPE_DTYPE::init {
 
 namespace {
 
@@ -141,4 +141,4 @@ Init gpt2_residual(index_t layers) {
   return normal(0, 0.02 / std::sqrt(2.0 * static_cast<double>(layers)));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::init
+}  // namespace xtape::inline XTAPE_DTYPE::init

@@ -4,7 +4,7 @@
 
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::init {
+namespace xtape::inline XTAPE_DTYPE::init {
 
 Init zeros();
 Init ones();
@@ -43,4 +43,4 @@ Init by_fan_in(index_t fan_in);
 Init gpt2();
 Init gpt2_residual(index_t layers);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::init
+}  // namespace xtape::inline XTAPE_DTYPE::init

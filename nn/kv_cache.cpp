@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -130,4 +130,4 @@ void AttentionCache::select(const IndexArray& rows) {
   std::visit([&](auto& cache) { cache.select(rows); }, cache_);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,7 +5,7 @@
 
 #include <variant>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct KVCacheOptions {
   index_t batch;
@@ -89,4 +89,4 @@ struct MemoryCache {
   Mask key_padding = {};  ///< [B, S], or empty
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -2,7 +2,7 @@
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/layer_norm.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& options)
     : layer_(scope.name_or("layer_norm")), width_(width), eps_(options.eps) {
@@ -22,4 +22,4 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
       layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

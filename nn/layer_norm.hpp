@@ -4,7 +4,7 @@
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct LayerNormOptions {
   double eps = 1e-5;
@@ -33,4 +33,4 @@ class LayerNorm {
   double eps_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

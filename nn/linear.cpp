@@ -2,7 +2,7 @@
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/linear.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions& options)
     : layer_(scope.name_or("linear")) {
@@ -19,4 +19,4 @@ Tensor Linear::operator()(const Tensor& x) const {
   return here.output(linear(x, weight, bias.defined() ? bias.tensor() : Tensor()));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

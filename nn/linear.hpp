@@ -1,10 +1,10 @@
 // Fully connected layer.
 #pragma once
 
-#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct LinearOptions {
   bool bias = true;
@@ -30,4 +30,4 @@ class Linear {
   std::string layer_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

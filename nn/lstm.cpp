@@ -1,6 +1,6 @@
 #include <xtape/nn/lstm.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 LSTMState LSTMState::detach() const { return {detached(h), detached(c)}; }
 
@@ -37,4 +37,4 @@ LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& state, const Index
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/nn/recurrent.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct LSTMCellOptions {
   bool bias = true;
@@ -73,4 +73,4 @@ class LSTM {
   RecurrentStack stack_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Array random_features(index_t count, index_t width, bool orthogonal, const MaskKey& key) {
   if (count < 1 || width < 1)
@@ -29,4 +29,4 @@ Array random_features(index_t count, index_t width, bool orthogonal, const MaskK
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -110,4 +110,4 @@ void RecurrentStack::check_states(const std::vector<Tensor>& states) const {
                               " tensors, one for each layer and direction, not " + std::to_string(states.size()));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

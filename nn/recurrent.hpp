@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Initial values, each of one gate's block: [H, I], [H, H] and [H]. Default: uniform within 1/sqrt(H), as PyTorch.
 struct RecurrentInit {
@@ -102,4 +102,4 @@ inline Tensor state_at(const std::vector<Tensor>& states, std::size_t i) {
 /// Every tensor off the tape.
 std::vector<Tensor> detached(const std::vector<Tensor>& tensors);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

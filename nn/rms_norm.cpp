@@ -2,7 +2,7 @@
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/rms_norm.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& options)
     : layer_(scope.name_or("rms_norm")), width_(width), eps_(options.eps) {
@@ -19,4 +19,4 @@ Tensor RMSNorm::operator()(const Tensor& x) const {
   return here.output(rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_));
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

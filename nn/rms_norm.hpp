@@ -4,7 +4,7 @@
 #include <xtape/core/ops/norm.hpp>
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct RMSNormOptions {
   double eps = 1e-5;
@@ -30,4 +30,4 @@ class RMSNorm {
   double eps_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,6 @@
 #include <xtape/nn/rnn.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 RNNCell::RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCellOptions& o)
     : parameters(scope, "", {1, input, hidden, o.bias, o.init, {}}), form_{o.nonlinearity, o.place} {}
@@ -33,4 +33,4 @@ RNNOutput RNN::operator()(const Tensor& x, const RNNState& state, const IndexArr
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/nn/recurrent.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct RNNCellOptions {
   Nonlinearity nonlinearity = Nonlinearity::tanh;       ///< also relu and, unlike PyTorch, sigmoid
@@ -67,4 +67,4 @@ class RNN {
   RecurrentStack stack_;
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/optimize.hpp>
+#include <xtape/core/kernels/optim.hpp>
 #include <xtape/optim/adam.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AdamOptions& options)
     : Optimizer(name, decay, std::move(groups), {"exp_avg", "exp_avg_sq"},
@@ -28,4 +28,4 @@ double AdamBase::update(const Update& u) const {
   return kernels::adam(numbers, u.gradient, u.value, u.slots[0], u.slots[1], u.size);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/optim/optimizer.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct AdamOptions {
   double beta1 = 0.9;    ///< from 0 to below 1
@@ -39,4 +39,4 @@ class AdamW : public AdamBase {
       : AdamBase("adamw", Decay::decoupled, std::move(groups), options) {}
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

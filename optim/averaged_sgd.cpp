@@ -1,9 +1,9 @@
-#include <xtape/core/kernels/optimize.hpp>
+#include <xtape/core/kernels/optim.hpp>
 #include <xtape/optim/averaged_sgd.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 AveragedSgdBase::AveragedSgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups,
                                  const AveragedSgdOptions& options)
@@ -24,4 +24,4 @@ double AveragedSgdBase::update(const Update& u) const {
   return kernels::momentum(numbers, u.gradient, u.value, u.slots[0], u.size);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/optim/optimizer.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct AveragedSgdOptions {
   double beta = 0.9;             ///< from 0 to below 1
@@ -38,4 +38,4 @@ class AveragedSGDW : public AveragedSgdBase {
       : AveragedSgdBase("averaged_sgdw", Decay::decoupled, std::move(groups), options) {}
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

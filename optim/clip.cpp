@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -72,4 +72,4 @@ double clip_grad_value(const ParamStore& store, double max_value) {
   return clip_grad_value(store.parameters(), max_value);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Scales all gradients by max_norm / norm if their joint 2-norm exceeds max_norm (Pascanu, Mikolov, Bengio 2013), and
 /// returns the norm from before. Gradients at or below the limit are left bit for bit. Each parameter's own norm from
@@ -19,4 +19,4 @@ double clip_grad_norm(const ParamStore& store, double max_norm);
 double clip_grad_value(const std::vector<Parameter>& parameters, double max_value);
 double clip_grad_value(const ParamStore& store, double max_value);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

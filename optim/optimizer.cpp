@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -126,4 +126,4 @@ void Optimizer::check_parameter(const Parameter& parameter, const ParameterState
       throw NameError(name_, "the state of " + parameter.name() + " has an unknown '" + slot + "'");
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

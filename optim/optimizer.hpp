@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// What an optimizer remembers of one parameter.
 struct ParameterState {
@@ -89,4 +89,4 @@ class Optimizer {
   std::map<std::string, Memory> memory_;  // by parameter name
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 std::vector<ParamGroup> all_parameters(const ParamStore& store, double weight_decay) {
   return {{.name = "all", .parameters = store.parameters(), .weight_decay = weight_decay}};
@@ -54,4 +54,4 @@ bool gradients_finite(const std::vector<ParamGroup>& groups) {
   return true;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/param_store.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct ParamGroup {
   std::string name;
@@ -29,4 +29,4 @@ void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& g
 /// True if every gradient that a step would use is finite. Throws GradientError after a failed backward pass.
 bool gradients_finite(const std::vector<ParamGroup>& groups);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

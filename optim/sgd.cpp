@@ -1,8 +1,8 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/optimize.hpp>
+#include <xtape/core/kernels/optim.hpp>
 #include <xtape/optim/sgd.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const SgdOptions& options)
     : Optimizer(
@@ -28,4 +28,4 @@ double SgdBase::update(const Update& u) const {
   return kernels::momentum(numbers, u.gradient, u.value, remembers ? u.slots[0] : nullptr, u.size);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/optim/optimizer.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct SgdOptions {
   double momentum = 0;    ///< at least 0 and below 1; 0: none, and nothing is remembered
@@ -40,4 +40,4 @@ class SGDW : public SgdBase {
       : SgdBase("sgdw", Decay::decoupled, std::move(groups), options) {}
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

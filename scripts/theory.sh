@@ -11,7 +11,7 @@ usage: scripts/theory.sh [--quick | --check | --update] [--out DIRECTORY] [--pro
 Installs what is missing, builds, and runs every claim of theory beside its measurement. Leaves index.html and the
 results as JSON in the directory (runs/theory).
   --quick      smaller samples and short trainings, on made-up text: about a minute
-  --check      a quick run whose verdicts must be those in examples/theory/reference; times are not judged
+  --check      a quick run whose verdicts must be those in examples/studies/reference; times are not judged
   --update     a quick run whose verdicts become the reference
   --programs   where the programs are; then nothing is built
 END
@@ -33,13 +33,13 @@ if [[ -z $out ]]; then
   exit 2
 fi
 
-groups=(recurrent momentum attention normalisation regularization)
+groups=(recurrent momentum attention normalization regularization)
 costs=(attention_cost decode_cost)
 if [[ -z $programs ]]; then
   ensure_packages "${build_packages[@]}"
   cmake --preset release
   cmake --build --preset release -j "$(nproc)" --target "${groups[@]/#/theory_}" "${costs[@]}"
-  programs=build/release/examples
+  programs=build/release/examples/studies
 fi
 options=(--quick)
 if [[ $mode == full ]]; then
@@ -50,14 +50,14 @@ fi
 
 mkdir -p "$out"
 results=()
-for program in "${groups[@]/#/theory/theory_}" "${costs[@]}"; do
-  results+=("$out/${program#theory/}.json")
+for program in "${groups[@]/#/theory_}" "${costs[@]}"; do
+  results+=("$out/$program.json")
   "$programs/$program" "${options[@]}" --threads 1 --json "${results[-1]}"
 done
 python3 scripts/theory/page.py "$out/index.html" "${results[@]}"
 echo "The page is $out/index.html"
 case "$mode" in
-  check) python3 scripts/theory/verdicts.py check examples/theory/reference "${results[@]}" ;;
-  update) python3 scripts/theory/verdicts.py update examples/theory/reference "${results[@]}" ;;
+  check) python3 scripts/theory/verdicts.py check examples/studies/reference "${results[@]}" ;;
+  update) python3 scripts/theory/verdicts.py update examples/studies/reference "${results[@]}" ;;
   *) python3 scripts/theory/verdicts.py list "${results[@]}" ;;
 esac

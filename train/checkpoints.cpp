@@ -11,7 +11,7 @@
 #include <iostream>
 #include <limits>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace fs = std::filesystem;
 
@@ -275,4 +275,4 @@ void Checkpoints::step(index_t step) {
                                                     " steps; to go on: " + args_.program() + " --resume " + run_);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

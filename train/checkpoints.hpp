@@ -16,14 +16,14 @@
 
 #include <xtape/data/safetensors.hpp>
 #include <xtape/optim/optimizer.hpp>
-#include <xtape/train/base/args.hpp>
-#include <xtape/train/base/checkpoint_record.hpp>
-#include <xtape/train/base/mismatches.hpp>
-#include <xtape/train/base/stop_signals.hpp>
+#include <xtape/train/args.hpp>
+#include <xtape/train/checkpoint_record.hpp>
+#include <xtape/train/mismatches.hpp>
+#include <xtape/train/stop_signals.hpp>
 
 #include <functional>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 struct CheckpointOptions {
   index_t interval = 250;  ///< every how many steps one is saved; the last step is saved in any case
@@ -107,4 +107,4 @@ class Checkpoints {
   std::optional<StopSignals> signals_;  // until the last step
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Keeps a store in eval mode while it lives, and puts its mode back.
 class EvalMode {
@@ -39,4 +39,4 @@ double mean_loss(ParamStore& store, const Model& model, const std::vector<Batch>
   return sum / count;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

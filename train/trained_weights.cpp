@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 TrainedWeightsArgs::TrainedWeightsArgs(Args& args)
     : weights(args.text("weights", "", "safetensors file of a model to evaluate instead of training one")),
@@ -48,4 +48,4 @@ std::string evaluation_text(double nats, const IndexArray& ids) {
   return text;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

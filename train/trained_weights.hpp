@@ -2,10 +2,10 @@
 #pragma once
 
 #include <xtape/data/vocabulary.hpp>
-#include <xtape/train/base/args.hpp>
+#include <xtape/train/args.hpp>
 #include <xtape/train/weights.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// A program's options --weights, --evaluate, --vocab and --names.
 class TrainedWeightsArgs {
@@ -46,4 +46,4 @@ class TrainedWeights {
 /// "1.320312 nats per character over 20000 characters".
 std::string evaluation_text(double nats, const IndexArray& ids);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

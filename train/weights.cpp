@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -107,4 +107,4 @@ Metadata ties_of(const ParamStore& store) {
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

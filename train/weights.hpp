@@ -3,10 +3,10 @@
 
 #include <xtape/core/param_store.hpp>
 #include <xtape/data/safetensors.hpp>
-#include <xtape/train/base/mismatches.hpp>
-#include <xtape/train/base/name_map.hpp>
+#include <xtape/train/mismatches.hpp>
+#include <xtape/train/name_map.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Writes the values of all parameters and buffers. A tied parameter is stored once, under its first name; the metadata
 /// say, as safetensors' own tools do, {"second name": "first name"}. Throws FileError, and leaves a file that was there
@@ -40,4 +40,4 @@ Metadata ties_of(const ParamStore& store);
 constexpr const char* kOptimizerPrefix = "optimizer/";
 constexpr const char* kCarriedPrefix = "carried/";
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

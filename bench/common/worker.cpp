@@ -1,4 +1,4 @@
-#include "common/worker.hpp"
+#include "worker.hpp"
 
 #include <chrono>
 #include <fstream>

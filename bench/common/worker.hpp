@@ -10,7 +10,7 @@
 // A line that cannot be obeyed ends the process with "error WHY" and status 1.
 #pragma once
 
-#include "common/workloads.hpp"
+#include "workloads.hpp"
 
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-#include "common/workloads.hpp"
+#include "workloads.hpp"
 
 #include <algorithm>
 #include <stdexcept>

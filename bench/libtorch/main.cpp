@@ -1,5 +1,5 @@
 // The worker of LibTorch.
-#include "libtorch/workloads.hpp"
+#include "workloads.hpp"
 
 #include <ATen/Version.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // Whole models: forward, backward, AdamW. Parameters have the names of xtape's.
-#include "libtorch/workloads.hpp"
+#include "workloads.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Single ops with their gradients, and the optimizer alone.
-#include "libtorch/workloads.hpp"
+#include "workloads.hpp"
 
 #include <cmath>
 #include <limits>

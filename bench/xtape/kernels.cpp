@@ -1,20 +1,20 @@
 // Prints each kernel's time beside what the machine's bandwidth or arithmetic allows, measured in the same run.
-#include "xtape/limits.hpp"
-#include "xtape/workloads.hpp"
+#include "limits.hpp"
+#include "workloads.hpp"
 
 #include <xtape/core/kernels/attention.hpp>
-#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
-#include <xtape/core/kernels/norm.hpp>
-#include <xtape/core/kernels/optimize.hpp>
-#include <xtape/core/kernels/permute.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/kernels/optim.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/kernels/softmax.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <cmath>
 #include <cstdio>

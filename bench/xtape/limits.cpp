@@ -1,8 +1,8 @@
-#include "xtape/limits.hpp"
+#include "limits.hpp"
 
 #include "common/worker.hpp"
 
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <vector>

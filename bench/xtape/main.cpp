@@ -1,10 +1,10 @@
 // The worker of xtape.
-#include "xtape/workloads.hpp"
+#include "workloads.hpp"
 
-#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/threads.hpp>
 
 int main() {
   return bench::serve({

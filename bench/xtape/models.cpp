@@ -1,5 +1,5 @@
 // Whole models: forward, backward, AdamW.
-#include "xtape/workloads.hpp"
+#include "workloads.hpp"
 
 #include <cmath>
 #include <optional>

@@ -1,5 +1,5 @@
 // Single ops with their gradients, and the optimizer alone.
-#include "xtape/workloads.hpp"
+#include "workloads.hpp"
 
 #include <xtape/core/kernels/reduce.hpp>
 

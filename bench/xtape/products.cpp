@@ -1,11 +1,11 @@
 // A worker whose steps are the matrix products of a workload's step and nothing else: what they cost when everything
 // around them is free.
-#include "xtape/limits.hpp"
-#include "xtape/workloads.hpp"
+#include "limits.hpp"
+#include "workloads.hpp"
 
-#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/threads.hpp>
 
 namespace bench {
 

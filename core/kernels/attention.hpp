@@ -4,7 +4,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Rows of one operand: element (b, h, t, d) stands at data[b * batch + h * head + t * row + d].
 template <class Pointer>
@@ -47,4 +47,4 @@ struct AttentionGradients {
 void attention_backward(const AttentionProblem& problem, HeadsIn out, const real* log_sums, HeadsIn upstream,
                         const AttentionGradients& gradients);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,8 +1,8 @@
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/column_totals.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
@@ -110,4 +110,4 @@ void batch_norm_backward(const real* x, const double* mean, const double* invers
   });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

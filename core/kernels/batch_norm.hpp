@@ -3,7 +3,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Mean and biased variance of each column. rows >= 1. Blocks of rows in two passes each, put together in double (Chan,
 /// Golub, LeVeque 1983).
@@ -22,4 +22,4 @@ void batch_norm_backward(const real* x, const double* mean, const double* invers
                          const double* sums, const double* normal_sums, real* dx, bool accumulate, index_t rows,
                          index_t columns);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,11 +1,11 @@
 #include <xtape/core/kernels/cached_attention.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
@@ -65,4 +65,4 @@ void cached_attention(const Problem& p, real* out) {
                [&](index_t task) { attend_group(p, task / p.key_heads, task % p.key_heads, out); });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -3,7 +3,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 struct CachedAttentionProblem {
   index_t batches, heads, key_heads, queries, capacity, width, value_width;
@@ -20,4 +20,4 @@ index_t cached_row_width(index_t width);
 /// out [batches, heads, queries, value_width]; a query that sees nothing gives zeros.
 void cached_attention(const CachedAttentionProblem& problem, real* out);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

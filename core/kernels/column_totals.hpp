@@ -3,11 +3,11 @@
 
 #include <xtape/core/config.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Rows of one block: few enough that sums in `real` stay exact to a few units in the last place.
 constexpr index_t kBlockRows = 64;
@@ -38,4 +38,4 @@ void column_totals(index_t rows, index_t columns, index_t work, const Block& blo
   for (index_t c = 0; c < columns; ++c) put(c, totals[c]);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

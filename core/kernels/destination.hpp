@@ -3,7 +3,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// A buffer to write a gradient into; without data nobody wants it.
 struct Destination {
@@ -13,4 +13,4 @@ struct Destination {
   real beta() const { return accumulate ? real(1) : real(0); }
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

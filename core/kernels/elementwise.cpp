@@ -1,10 +1,10 @@
 #include <xtape/core/kernels/elementwise.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 constexpr index_t kPiece = 1 << 14;  // elements a thread takes at a time; shorter arrays stay on one thread
@@ -64,4 +64,4 @@ void fill(real* y, real value, index_t n) {
   parallel_ranges(n, kPiece, [&](index_t b, index_t e) { std::fill(y + b, y + e, value); });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -3,7 +3,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 enum class Unary {
   exp,
@@ -65,4 +65,4 @@ void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y,
 
 void fill(real* y, real value, index_t n);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

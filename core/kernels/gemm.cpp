@@ -1,13 +1,13 @@
-#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
@@ -281,4 +281,4 @@ void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real 
   for (index_t r = 0; bias && r < m; ++r) binary(Binary::add, c + r * stride_c, 1, bias, 1, c + r * stride_c, n);
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -4,7 +4,7 @@
 #include <xtape/core/config.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
 struct Factor {
@@ -52,4 +52,4 @@ class PackedFactor {
 void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
           index_t stride_c, Stairs stairs = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

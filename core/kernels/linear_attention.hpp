@@ -4,7 +4,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Normal form: out_i = sum_j w_ij v_j / sum_j w_ij with w_ij = q_i.k_j exp(gain_j). Separable form: out_i = sum_f q_if
 /// sum_j exp(k_jf) v_j / sum_j exp(k_jf). A denominator of exactly 0 gives zeros.
@@ -40,4 +40,4 @@ struct LinearAttentionGradients {
 void linear_attention_backward(const LinearAttentionProblem& problem, const real* out, const real* upstream,
                                const LinearAttentionGradients& gradients);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 

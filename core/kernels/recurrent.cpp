@@ -1,11 +1,11 @@
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
@@ -233,4 +233,4 @@ void put_rows(const real* x, const index_t* rows, index_t count, index_t width, 
            [&](index_t i) { level().elementwise.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -7,7 +7,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 enum class Nonlinearity { tanh, relu, sigmoid };
 
@@ -73,4 +73,4 @@ void take_rows(const real* x, const index_t* rows, index_t count, index_t width,
 /// out[rows[i]] = x[i], or added when `accumulate`; the rows must be distinct.
 void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -4,7 +4,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// out[o, i] = scale * sum over j of x[o, j, i], or added to out when `accumulate`; x is outer x count x inner.
 void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate);
@@ -44,4 +44,4 @@ void norms(const real* x, real* y, index_t rows, index_t width);
 /// y[o, j, i] = sum over k <= j of x[o, k, i], or over k >= j when `reverse`, in double; x is outer x count x inner.
 void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, real* y, bool accumulate);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

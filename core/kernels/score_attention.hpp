@@ -4,7 +4,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Who sees whom: sizes, causality and masks, as in AttentionProblem.
 struct Visibility {
@@ -39,4 +39,4 @@ void weighted_values_backward(const Visibility& see, index_t value_width, const 
 /// choice[b, h, t] = the first s with the largest q_t.k_s among those seen, -1 if there is none.
 void best_keys(const Visibility& see, index_t width, const real* q, const real* k, index_t* choice);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,12 +1,12 @@
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/softmax.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
@@ -134,4 +134,4 @@ void soft_cross_entropy_target_backward(const real* x, double smoothing, const d
   });
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -4,7 +4,7 @@
 
 #include <xtape/core/config.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR::kernels {
+namespace xtape::inline XTAPE_DTYPE::kernels {
 
 void softmax(const real* x, real* y, index_t rows, index_t width);
 void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
@@ -40,4 +40,4 @@ void soft_cross_entropy_backward(const real* x, const real* t, double smoothing,
 void soft_cross_entropy_target_backward(const real* x, double smoothing, const double* log_sums, const real* weights,
                                         index_t step, real* dt, bool accumulate, index_t rows, index_t width);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR::kernels
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,9 +1,9 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/activation.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 // Values and slopes stand side by side in core/kernels/levels/unary_level.cpp.
 
@@ -60,4 +60,4 @@ GradCases activation_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);  ///< 1 / (1 + exp(-x))
@@ -30,4 +30,4 @@ enum class Gelu {
 /// Gaussian error linear unit (Hendrycks and Gimpel 2016).
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,8 +1,8 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 using kernels::Binary;
 using kernels::Unary;
@@ -133,4 +133,4 @@ GradCases arithmetic_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Tensor add(const Tensor& a, const Tensor& b);  ///< a + b
 Tensor sub(const Tensor& a, const Tensor& b);  ///< a - b
@@ -42,4 +42,4 @@ inline Tensor operator*(real s, const Tensor& x) { return affine(x, s, 0); }
 inline Tensor operator/(const Tensor& x, real s) { return affine(x, 1 / s, 0); }
 Tensor operator/(real s, const Tensor& x);  ///< s / x
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -2,13 +2,13 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/ops/attention.hpp>
-#include <xtape/core/ops/attention_summary.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/attention_statistics.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/random.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -252,4 +252,4 @@ GradCases attention_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -4,7 +4,7 @@
 
 #include <xtape/core/ops/dropout.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Masks are booleans, true meaning hidden; all that are given, and causality, are combined by OR.
 struct AttentionOptions {
@@ -34,4 +34,4 @@ Mask padding_mask(const IndexArray& lengths, index_t keys);
 /// negative extent.
 Mask causal_mask(index_t queries, index_t keys);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

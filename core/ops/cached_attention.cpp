@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -112,4 +112,4 @@ Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, 
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

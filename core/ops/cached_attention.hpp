@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Keys and values of past positions. Rows are padded to whole vectors: see `cached_row_width`.
 struct CachedKeys {
@@ -38,4 +38,4 @@ LinearState linear_state(index_t batches, index_t key_heads, index_t features, i
 Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
                              const Mask& key_padding, bool separable, LinearState& state);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/dropout.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/random.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 void check_probability(const char* op, double p) {
   if (!(p >= 0 && p <= 1))
@@ -64,4 +64,4 @@ GradCases dropout_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

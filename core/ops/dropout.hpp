@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// What a mask depends on, and nothing else: the same key gives the same mask.
 struct MaskKey {
@@ -19,4 +19,4 @@ Tensor dropout(const Tensor& x, double p, const MaskKey& key);
 /// Throws ValueError unless 0 <= p <= 1 (NaN throws too).
 void check_probability(const char* op, double p);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,13 +1,13 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/einsum.hpp>
-#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/shape.hpp>
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -159,4 +159,4 @@ GradCases einsum_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Product of two tensors, one letter for each axis: "bthd,bshd->bhts". A letter missing from the result is summed
 /// over; without "->" the result has the letters that stand once, in alphabetical order. Spaces are ignored. Done by
@@ -15,4 +15,4 @@ namespace xtape::inline XTAPE_FLAVOUR {
 /// UnsupportedError for "..." and for a letter that stands twice in one operand (a diagonal).
 Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -2,9 +2,9 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/extremes.hpp>
-#include <xtape/core/ops/rows.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -65,4 +65,4 @@ GradCases extremes_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

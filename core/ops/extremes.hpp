@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Largest or smallest element over axes, which are dropped or kept with extent 1. Elements that tie share the gradient
 /// evenly (as torch.amax). Throws ShapeError, for an empty axis too.
@@ -16,4 +16,4 @@ Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 IndexArray argmax(const Tensor& x, index_t axis, bool keep_dims = false);
 IndexArray argmin(const Tensor& x, index_t axis, bool keep_dims = false);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,12 +1,12 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/permute.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/ops/heads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -128,4 +128,4 @@ GradCases heads_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Columns first .. first + heads width - 1 of x [B, T, columns], each head's side by side -> [B, heads, T, width].
 /// Throws ShapeError.
@@ -23,4 +23,4 @@ struct RotaryOptions {
 /// ValueError for a base that is not positive.
 Tensor rotary(const Tensor& x, const RotaryOptions& options = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,12 +1,12 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/linear_attention.hpp>
-#include <xtape/core/kernels/threads.hpp>
 #include <xtape/core/ops/attention.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
+#include <xtape/core/threads.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -162,4 +162,4 @@ GradCases linear_attention_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

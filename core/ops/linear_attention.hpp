@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Combined by OR of what is hidden. There is no [T, S] mask: what it says cannot be summed over keys beforehand.
 struct LinearAttentionOptions {
@@ -29,4 +29,4 @@ Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v,
 /// [..., D] -> [..., (D+1)(D+2)/2].
 Tensor quadratic_features(const Tensor& x);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -115,4 +115,4 @@ GradCases loss_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// From one loss an element (for cross-entropy: a target) to the result. The mean of no losses is 0 (PyTorch: NaN).
 enum class Reduction {
@@ -32,4 +32,4 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
 /// infinity. `ignore` has no meaning here. Throws ShapeError or ValueError.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 LossReduction::LossReduction(const char* op, Reduction reduction, index_t counted, const Shape& shape)
     : each_(reduction == Reduction::none), scale_(1) {
@@ -27,4 +27,4 @@ Array LossReduction::weights(const Array& upstream) const {
   return out;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/ops/loss.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 class LossReduction {
  public:
@@ -25,4 +25,4 @@ class LossReduction {
   double scale_;  // of the sum
 };
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

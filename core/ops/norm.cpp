@@ -1,14 +1,14 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
-#include <xtape/core/kernels/norm.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/norm.hpp>
-#include <xtape/core/ops/rows.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -167,4 +167,4 @@ GradCases norm_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -3,7 +3,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// (x - mean) / sqrt(variance + eps) * gain + bias over the last axis, biased variance (Ba, Kiros, Hinton 2016).
 /// x [..., C]; gain and bias [C] or empty. The mean is subtracted before squaring, so large means are safe. Throws
@@ -31,4 +31,4 @@ BatchNormOutput batch_norm(const Tensor& x, const Tensor& gain = {}, const Tenso
 Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance, const Tensor& gain = {},
                        const Tensor& bias = {}, double eps = 1e-5);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,15 +1,15 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/pointwise_loss.hpp>
+#include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/ops/activation.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/loss_reduction.hpp>
 #include <xtape/core/ops/pointwise_loss.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/select.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -119,4 +119,4 @@ GradCases pointwise_loss_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -4,7 +4,7 @@
 
 #include <xtape/core/ops/loss.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// (input - target)^2.
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean);
@@ -41,4 +41,4 @@ struct KlDivOptions {
 /// With `log_target` exp(t) (t - input).
 Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,9 +1,9 @@
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/ops/elementwise.hpp>
-#include <xtape/core/ops/recurrent_lags.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/recurrent_lags.hpp>
 #include <xtape/core/ops/shape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -224,4 +224,4 @@ GradCases recurrent_grad_cases() {
   return make.cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

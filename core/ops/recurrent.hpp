@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 using kernels::Nonlinearity;  ///< tanh, relu, sigmoid
 
@@ -82,4 +82,4 @@ Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& weight
 LstmStep lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights& weights);
 Tensor gru_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& weights, GruReset reset = GruReset::after);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

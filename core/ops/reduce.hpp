@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Sum over axes; they are dropped, or kept with extent 1. A sum over nothing is 0. Throws ShapeError.
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
@@ -15,4 +15,4 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// Running sum along an axis: y[j] = x[0] + ... + x[j]. Throws ShapeError.
 Tensor cumsum(const Tensor& x, index_t axis);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -168,4 +168,4 @@ GradCases score_attention_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

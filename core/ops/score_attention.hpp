@@ -5,7 +5,7 @@
 
 #include <xtape/core/ops/attention.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// Scores of additive attention (Bahdanau et al. 2015): w.tanh(q_t + k_s), with q and k as projected by W and U there.
 /// q [B, H, T, D], k [B, H', S, D], w [H, D] -> [B, H, T, S]; 0 where `options` hides. The sums themselves (T S D
@@ -22,4 +22,4 @@ Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const Attent
 /// and keys are exactly zero. Of `options` only the masks are read. Throws ShapeError.
 Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

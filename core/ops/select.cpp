@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/select.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/kernels/mask.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/select.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 using kernels::Binary;
 using kernels::Compare;
@@ -144,4 +144,4 @@ GradCases select_grad_cases() {
   return cases;
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

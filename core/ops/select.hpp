@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 constexpr real kInfinity = std::numeric_limits<real>::infinity();
 
@@ -40,4 +40,4 @@ Mask le(const Tensor& a, real b);
 Mask gt(const Tensor& a, real b);
 Mask ge(const Tensor& a, real b);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,12 +1,12 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/ops/elementwise.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/shape.hpp>
 
 #include <algorithm>
 #include <numeric>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 Tensor reshape(const Tensor& x, const Axes& shape) {
   const Shape target = filled_shape("reshape", shape, x.shape());
@@ -347,4 +347,4 @@ GradCases shape_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

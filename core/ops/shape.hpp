@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// The same elements in row-major order under another shape; one size may be -1. Throws ShapeError.
 Tensor reshape(const Tensor& x, const Axes& shape);
@@ -51,4 +51,4 @@ Tensor broadcast_to(const Tensor& x, const Axes& shape);
 /// The elements in reverse order along axes; none named means all. Throws ShapeError.
 Tensor flip(const Tensor& x, const Axes& axes = {});
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,11 +1,11 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/softmax.hpp>
-#include <xtape/core/ops/elementwise.hpp>
-#include <xtape/core/ops/rows.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -71,4 +71,4 @@ GradCases softmax_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

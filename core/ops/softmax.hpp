@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// exp(x) / sum(exp(x)) along `axis`. Throws ShapeError.
 Tensor softmax(const Tensor& x, index_t axis = -1);
@@ -16,4 +16,4 @@ Tensor log_softmax(const Tensor& x, index_t axis = -1);
 /// where every element is minus infinity, and over nothing. Throws ShapeError.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

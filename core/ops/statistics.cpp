@@ -1,12 +1,12 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/ops/rows.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/statistics.hpp>
 
 #include <cmath>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
@@ -97,4 +97,4 @@ GradCases statistics_grad_cases() {
   };
 }
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

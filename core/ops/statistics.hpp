@@ -4,7 +4,7 @@
 
 #include <xtape/core/tape.hpp>
 
-namespace xtape::inline XTAPE_FLAVOUR {
+namespace xtape::inline XTAPE_DTYPE {
 
 /// sum((x - mean)^2) / (n - correction) over the n elements of each group: unbiased with correction 1, biased with 0.
 /// The mean is subtracted before squaring, so a large mean costs no digits. Throws ShapeError, or ValueError unless
@@ -18,4 +18,4 @@ Tensor stddev(const Tensor& x, const Axes& axes = {}, bool keep_dims = false, do
 /// max(abs(x)). Throws ShapeError.
 Tensor norm(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 
-}  // namespace xtape::inline XTAPE_FLAVOUR
+}  // namespace xtape::inline XTAPE_DTYPE

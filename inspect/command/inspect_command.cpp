@@ -1,5 +1,5 @@
 #include <xtape/inspect/command/inspect_command.hpp>
-#include <xtape/inspect/reading/page.hpp>
+#include <xtape/inspect/report/text_page.hpp>
 
 #include <sys/ioctl.h>
 #include <unistd.h>

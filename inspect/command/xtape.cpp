@@ -1,10 +1,10 @@
 // The command xtape: looks at what runs left behind, and lists files of weights.
 #include <xtape/core/error.hpp>
+#include <xtape/core/suggestion.hpp>
+#include <xtape/data/weights_listing.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
 #include <xtape/inspect/command/report_command.hpp>
-#include <xtape/train/base/args.hpp>
-#include <xtape/train/base/suggestion.hpp>
-#include <xtape/train/base/weights_command.hpp>
+#include <xtape/train/args.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -1,7 +1,7 @@
 // How a chart is told to the scripts of the page. A template over the JSON type, so that this header stays light.
 #pragma once
 
-#include <xtape/inspect/report/buckets.hpp>
+#include <xtape/inspect/report/downsample.hpp>
 
 #include <string>
 #include <utility>

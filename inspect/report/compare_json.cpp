@@ -1,10 +1,10 @@
 // What the scripts draw of several runs: a line for each group of runs, the band from the least to the greatest seed.
-#include <xtape/inspect/base/json_text.hpp>
-#include <xtape/inspect/reading/series.hpp>
+#include <xtape/data/json_text.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
+#include <xtape/inspect/report/chart_series.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
-#include <xtape/inspect/report/run_series.hpp>
-#include <xtape/inspect/report/wording.hpp>
+#include <xtape/inspect/report/text_format.hpp>
+#include <xtape/inspect/run/series.hpp>
 
 #include <algorithm>
 #include <cmath>

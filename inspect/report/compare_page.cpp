@@ -1,8 +1,8 @@
 // The part of the comparison that is plain HTML: headline, table, settings that differ.
 #include <xtape/inspect/report/compare_page.hpp>
 #include <xtape/inspect/report/html_page.hpp>
-#include <xtape/inspect/report/verdict_html.hpp>
-#include <xtape/inspect/report/wording.hpp>
+#include <xtape/inspect/report/text_format.hpp>
+#include <xtape/inspect/report/verdicts_html.hpp>
 
 #include <algorithm>
 #include <cmath>

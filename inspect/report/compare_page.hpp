@@ -1,7 +1,7 @@
 // The comparison of several runs: one HTML file.
 #pragma once
 
-#include <xtape/inspect/report/run_groups.hpp>
+#include <xtape/inspect/report/comparison.hpp>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 # Writes a C++ file with texts: cmake -DOUT=FILE -DFILES=NAME=PATH+PATH...,NAME=PATH... -P embed.cmake
 string(REPLACE "," ";" texts "${FILES}")
-set(out "// Made from the files of inspect/report/page and from Chart.js.\n")
+set(out "// Made from the files of inspect/report/web and from Chart.js.\n")
 string(APPEND out "#include <xtape/inspect/report/page_texts.hpp>\n\nnamespace xtape::page_texts {\n\n")
 foreach(text IN LISTS texts)
   string(REGEX MATCH "^([^=]*)=(.*)$" found "${text}")

@@ -1,6 +1,6 @@
 #include <xtape/inspect/report/html_page.hpp>
 #include <xtape/inspect/report/page_texts.hpp>
-#include <xtape/inspect/report/wording.hpp>
+#include <xtape/inspect/report/text_format.hpp>
 
 #include <map>
 

@@ -1,8 +1,8 @@
 # Sets XTAPE_PAGE_TEXTS: the C++ file with the texts of the page, made anew when one of them changes.
-set(page ${PROJECT_SOURCE_DIR}/inspect/report/page)
+set(page ${PROJECT_SOURCE_DIR}/inspect/report/web)
 set(XTAPE_PAGE_TEXTS ${PROJECT_BINARY_DIR}/page_texts.cpp)
 # In the order in which they stand in the page.
-set(page_scripts format decode colours axis tooltip marks lines heatmap lags attention table report compare main)
+set(page_scripts format decode colors axis tooltip marks lines heatmap lags attention table report compare main)
 list(TRANSFORM page_scripts PREPEND ${page}/)
 list(TRANSFORM page_scripts APPEND .js)
 string(REPLACE ";" "+" joined "${page_scripts}")

@@ -1,13 +1,13 @@
 // What the scripts draw of a run: charts, heat maps and attention, each with a sentence of what was measured.
-#include <xtape/inspect/base/json_text.hpp>
-#include <xtape/inspect/base/limits.hpp>
-#include <xtape/inspect/reading/series.hpp>
-#include <xtape/inspect/report/attention_maps.hpp>
+#include <xtape/data/json_text.hpp>
+#include <xtape/inspect/report/captions.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
+#include <xtape/inspect/report/chart_series.hpp>
 #include <xtape/inspect/report/report_page.hpp>
-#include <xtape/inspect/report/run_series.hpp>
-#include <xtape/inspect/report/sentences.hpp>
-#include <xtape/inspect/report/wording.hpp>
+#include <xtape/inspect/report/text_format.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
+#include <xtape/inspect/run/series.hpp>
+#include <xtape/inspect/verdicts/limits.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // The part of the report that is plain HTML: it reads without scripts.
-#include <xtape/inspect/base/limits.hpp>
-#include <xtape/inspect/reading/series.hpp>
 #include <xtape/inspect/report/html_page.hpp>
 #include <xtape/inspect/report/report_page.hpp>
-#include <xtape/inspect/report/verdict_html.hpp>
-#include <xtape/inspect/report/wording.hpp>
+#include <xtape/inspect/report/text_format.hpp>
+#include <xtape/inspect/report/verdicts_html.hpp>
+#include <xtape/inspect/run/series.hpp>
+#include <xtape/inspect/verdicts/limits.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The report of a run: one HTML file that needs nothing else.
 #pragma once
 
-#include <xtape/inspect/reading/verdicts.hpp>
+#include <xtape/inspect/verdicts/verdicts.hpp>
 
 #include <string>
 

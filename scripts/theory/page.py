@@ -41,7 +41,7 @@ CURVE_CLASSES
 
 TITLES = {
     "theory_recurrent": "Recurrent networks", "theory_momentum": "Momentum and averages", "theory_attention": "Attention",
-    "theory_normalisation": "Normalisation", "theory_regularization": "Regularization",
+    "theory_normalization": "Normalization", "theory_regularization": "Regularization",
     "attention_cost": "What attention costs", "decode_cost": "What decoding costs",
 }
 

@@ -1,7 +1,7 @@
 // The value and all gradients of a function of tensors.
 #pragma once
 
-#include "../support.hpp"
+#include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
 

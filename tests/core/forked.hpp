@@ -1,15 +1,15 @@
 // Running a piece of a test in a forked child.
 #pragma once
 
-#include "../support.hpp"
+#include "support.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace xtape::test {
 
-/// Exit code of `body` run in a child: 0 if it returned true, 1 if false, 2 if it threw, -1 if a signal ended it; a child
-/// that hangs is ended after 20 seconds.
+/// Exit code of `body` run in a child: 0 if it returned true, 1 if false, 2 if it threw, -1 if a signal ended it; a
+/// child that hangs is ended after 20 seconds.
 template <class Body>
 int in_child(const Body& body) {
   const pid_t child = fork();

@@ -3,9 +3,9 @@
 
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/optimize.hpp>
+#include <xtape/core/kernels/optim.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 #include <xtape/nn/linear.hpp>
 
 #include <sys/resource.h>

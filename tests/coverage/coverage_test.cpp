@@ -1,7 +1,7 @@
 // Which proof every op, layer, optimizer and schedule has; fails if one lacks a gradient check or a golden value. It is
 // a test of its own (ctest -R coverage -V prints the table), skipped in the ordinary run.
-#include "../golden/tables.hpp"
-#include "../nn/layer_gradcheck.hpp"
+#include "golden/tables.hpp"
+#include "nn/layer_gradcheck.hpp"
 #include "sources.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include <xtape/data/gzip.hpp>
 
-#include "data/gzip_files.hpp"
-#include "data/temporary_files.hpp"
+#include "gzip_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,9 +1,9 @@
 #include <xtape/data/idx.hpp>
 
-#include "data/gzip_files.hpp"
-#include "data/idx_files.hpp"
-#include "data/temporary_files.hpp"
+#include "gzip_files.hpp"
+#include "idx_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

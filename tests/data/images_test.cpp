@@ -1,9 +1,9 @@
 #include <xtape/data/images.hpp>
 
-#include "data/gzip_files.hpp"
-#include "data/idx_files.hpp"
-#include "data/temporary_files.hpp"
+#include "gzip_files.hpp"
+#include "idx_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 #include <xtape/data/safetensors.hpp>
 
 #include "child_process.hpp"
-#include "inspect/file_size_limit.hpp"
+#include "inspect/log/file_size_limit.hpp"
 #include "support.hpp"
 
 using namespace xtape;

@@ -1,7 +1,7 @@
 #include <xtape/data/series.hpp>
 
-#include "data/temporary_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

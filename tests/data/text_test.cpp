@@ -1,7 +1,7 @@
 #include <xtape/data/utf8.hpp>
 
-#include "data/temporary_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
-#include "data/temporary_files.hpp"
 #include "support.hpp"
+#include "temporary_files.hpp"
 
 #include <vector>
 

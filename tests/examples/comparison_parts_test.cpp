@@ -7,10 +7,10 @@
 
 #if defined(XTAPE_COMPARISON)  // linked into the tests of one flavour
 
-#include "comparison/comparison.hpp"
-#include "comparison/overfit_tasks.hpp"
-#include "comparison/regularized_run.hpp"
-#include "comparison/sequence_run.hpp"
+#include "studies/common/seed_comparison.hpp"
+#include "studies/comparisons/architecture_run.hpp"
+#include "studies/comparisons/overfit_tasks.hpp"
+#include "studies/comparisons/regularization_run.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -2,7 +2,7 @@
 #include "fuzz.hpp"
 
 #include <xtape/data/safetensors.hpp>
-#include <xtape/train/base/checkpoint_record.hpp>
+#include <xtape/train/checkpoint_record.hpp>
 
 namespace xtape::fuzz {
 

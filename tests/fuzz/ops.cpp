@@ -1,9 +1,9 @@
 // Random shapes and axes for every op: the right answer where PyTorch's rules have one, else a typed error.
 #include "fuzz.hpp"
 
-#include "ops/check.hpp"
+#include "fuzz/ops/check.hpp"
 
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 namespace xtape::fuzz {
 

@@ -1,6 +1,6 @@
 // The op target without a fuzzer: random choices, the same in every run.
 #include "coverage/sources.hpp"
-#include "fuzz/fuzz.hpp"
+#include "fuzz.hpp"
 #include "fuzz/ops/check.hpp"
 #include "support.hpp"
 

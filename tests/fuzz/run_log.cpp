@@ -1,11 +1,11 @@
 // What stands in a run directory: lines of metrics and events, rows of norms, run.json, the state of a log.
 #include "fuzz.hpp"
 
-#include <xtape/inspect/base/log_state.hpp>
-#include <xtape/inspect/base/run_records.hpp>
-#include <xtape/inspect/base/step_json.hpp>
-#include <xtape/inspect/reading/norms_csv.hpp>
-#include <xtape/inspect/reading/page.hpp>
+#include <xtape/inspect/log/log_state.hpp>
+#include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/run/metrics_jsonl.hpp>
+#include <xtape/inspect/run/norms_csv.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 
 namespace xtape::fuzz {
 

@@ -9,7 +9,7 @@
 // of all inputs and parameters, and buffers.
 #pragma once
 
-#include "../support.hpp"
+#include "support.hpp"
 
 #include <functional>
 #include <map>

@@ -114,8 +114,16 @@ TEST_CASE("encoder-decoders: what they refuse") {
                            "at least 1");
   for_both([](const char* name, ParamStore&, const auto& model) {
     INFO(name);
-    check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, index_t{9}), {}, IndexArray(Shape{1, 1}, index_t{1})); }, "9");
-    check_throws<ShapeError>([&] { model(IndexArray(Shape{1}, index_t{1}), {}, IndexArray(Shape{1, 1}, index_t{1})); }, "must be [B,");
+    check_throws<IndexError>(
+        [&] {
+          model(IndexArray(Shape{1, 1}, index_t{9}), {}, IndexArray(Shape{1, 1}, index_t{1}));
+        },
+        "9");
+    check_throws<ShapeError>(
+        [&] {
+          model(IndexArray(Shape{1}, index_t{1}), {}, IndexArray(Shape{1, 1}, index_t{1}));
+        },
+        "must be [B,");
   });
   ParamStore other;
   const Seq2SeqTransformer model(other.root(),

@@ -40,8 +40,8 @@ Seen train_51_steps(ParamStore& store, const Loss& loss_of) {
 
 TEST_CASE("a transformer's steps ask the system for no memory after the first few") {
   ParamStore store(1);
-  const TransformerLM model(
-      store.root(), {.vocab = 40, .context = 32, .width = 64, .heads = 4, .layers = 2, .dropout = 0.1});
+  const TransformerLM model(store.root(),
+                            {.vocab = 40, .context = 32, .width = 64, .heads = 4, .layers = 2, .dropout = 0.1});
   const Seen seen = train_51_steps(store, [&](const IndexArray& inputs, const IndexArray& targets) {
     return cross_entropy(model(inputs), targets);
   });

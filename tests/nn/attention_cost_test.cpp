@@ -1,4 +1,4 @@
-#include <xtape/nn/attention.hpp>
+#include <xtape/nn/multi_head_attention.hpp>
 
 #include "support.hpp"
 

@@ -1,9 +1,9 @@
 // Every kind of attention: what all must do alike, and what each is.
-#include <xtape/nn/attention.hpp>
+#include <xtape/nn/multi_head_attention.hpp>
 
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/nn/attention_mix.hpp>
-#include <xtape/nn/positional.hpp>
+#include <xtape/nn/attention_kinds.hpp>
+#include <xtape/nn/positions.hpp>
 #include <xtape/nn/random_features.hpp>
 
 #include "support.hpp"

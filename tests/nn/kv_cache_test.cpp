@@ -1,5 +1,5 @@
 // Incremental decoding: cached equals whole, in any chunks, for every kind of attention.
-#include <xtape/nn/attention.hpp>
+#include <xtape/nn/multi_head_attention.hpp>
 
 #include <xtape/core/gradcheck.hpp>
 

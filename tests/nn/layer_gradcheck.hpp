@@ -1,7 +1,7 @@
 // Central differences of whole layers: their inputs and every one of their parameters.
 #pragma once
 
-#include "../support.hpp"
+#include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
 

@@ -1,5 +1,5 @@
 // Orthogonal and identity initial values.
-#include <xtape/core/ops/linear_algebra.hpp>
+#include <xtape/core/ops/matmul.hpp>
 
 #include "support.hpp"
 

@@ -1,7 +1,7 @@
 // What every optimizer does alike.
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
-#include "optim/optimizers.hpp"
+#include "optimizers.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,4 +1,4 @@
-#include "optim/optimizers.hpp"
+#include "optimizers.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,7 +1,7 @@
 // A program for args_test.cpp: prints its options, or fails as it is told to.
-#include <xtape/core/kernels/threads.hpp>
-#include <xtape/train/base/args.hpp>
-#include <xtape/train/base/program.hpp>
+#include <xtape/core/threads.hpp>
+#include <xtape/train/args.hpp>
+#include <xtape/train/program.hpp>
 
 #include <iostream>
 #include <limits>

@@ -1,5 +1,5 @@
-#include <xtape/core/kernels/threads.hpp>
-#include <xtape/train/base/args.hpp>
+#include <xtape/core/threads.hpp>
+#include <xtape/train/args.hpp>
 
 #include "child_process.hpp"
 #include "support.hpp"
@@ -158,8 +158,9 @@ TEST_CASE("the values are listed with their types") {
   CHECK(threads() == 1);
   set_threads(before);
   const std::vector<std::pair<std::string, ArgValue>> expected = {
-      {"steps", index_t{4}}, {"seed", index_t{2}}, {"threads", index_t{1}}, {"out", std::string("there")},
-      {"quick", false}, {"on-trouble", std::string("warn")}, {"detect-anomaly", false},
-      {"lr", 0.5},      {"tied", true},                      {"text", std::string("x")}};
+      {"steps", index_t{4}},         {"seed", index_t{2}}, {"threads", index_t{1}},
+      {"out", std::string("there")}, {"quick", false},     {"on-trouble", std::string("warn")},
+      {"detect-anomaly", false},     {"lr", 0.5},          {"tied", true},
+      {"text", std::string("x")}};
   CHECK((args.values() == expected));
 }

@@ -1,7 +1,7 @@
 #include <xtape/nn/init.hpp>
 
 #include "child_process.hpp"
-#include "inspect/file_size_limit.hpp"
+#include "inspect/log/file_size_limit.hpp"
 #include "support.hpp"
 
 #include <filesystem>

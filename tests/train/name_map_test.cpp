@@ -1,5 +1,5 @@
-#include <xtape/train/base/mismatches.hpp>
-#include <xtape/train/base/name_map.hpp>
+#include <xtape/train/mismatches.hpp>
+#include <xtape/train/name_map.hpp>
 
 #include "data/temporary_files.hpp"
 #include "support.hpp"

@@ -1,4 +1,4 @@
-#include <xtape/train/base/stop_signals.hpp>
+#include <xtape/train/stop_signals.hpp>
 
 #include "support.hpp"
 

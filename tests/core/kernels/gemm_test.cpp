@@ -1,11 +1,11 @@
 // The matrix product against a plain triple loop: shapes, transposes, strides, beta, sizes of 0 and 1. O-37.
-#include "../../support.hpp"
+#include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/backend.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
 #include <xtape/core/random.hpp>
+#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <array>

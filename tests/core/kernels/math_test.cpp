@@ -1,5 +1,5 @@
 // Accuracy of the float functions against the C library in double, over the whole range of float.
-#include "levels.hpp"
+#include "isas.hpp"
 
 #include <bit>
 #include <cstdio>

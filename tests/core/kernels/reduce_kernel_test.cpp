@@ -1,8 +1,8 @@
 // Sums of raw arrays against sums in long double, for lengths around every block.
-#include "../../support.hpp"
+#include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/levels/levels.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Activations: values against the C library, saturation, infinities and NaN, slopes at the edges.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

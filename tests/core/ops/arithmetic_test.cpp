@@ -1,6 +1,6 @@
 // Elementwise arithmetic: values, broadcasting, edges of the domain, errors. Gradients at ordinary points are checked
 // by the gradient-check tables.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // Fused attention against the same made of single ops, and the hard cases of masks, heads and blocks.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

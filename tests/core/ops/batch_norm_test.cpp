@@ -1,7 +1,7 @@
 // Batch and root-mean-square normalisation: statistics, values, degenerate batches, errors.
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // Dropout: edge probabilities, scaling, masks that depend on their key only. O-24.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

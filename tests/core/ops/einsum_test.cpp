@@ -1,5 +1,5 @@
 // einsum, dot and outer: forms, agreement with a plain loop, errors.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <map>
 

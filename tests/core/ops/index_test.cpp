@@ -1,7 +1,7 @@
 // gather and scatter_add: values, repeated indices, bounds.
 #include <xtape/core/random.hpp>
 
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

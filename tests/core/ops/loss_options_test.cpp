@@ -1,5 +1,5 @@
 // Losses beyond plain cross-entropy: values against PyTorch 1.13, options, edges, errors.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

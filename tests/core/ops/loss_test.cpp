@@ -1,5 +1,5 @@
 // Cross-entropy: large logits, ignored targets, reductions, bad targets.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

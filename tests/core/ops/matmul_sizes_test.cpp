@@ -1,5 +1,5 @@
 // Matrix products of every small size, as they are and transposed: each row count of a tile, each rest of a vector.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,5 +1,5 @@
 // Layer normalisation: large means, constant rows, width 1, many widths against a plain loop.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,5 +1,5 @@
 // The fused recurrent sequence: against a loop of cells, lengths, direction, threads, tapes that keep their rules.
-#include <xtape/core/kernels/threads.hpp>
+#include <xtape/core/threads.hpp>
 
 #include "recurrent_kinds.hpp"
 

@@ -1,5 +1,5 @@
 // Sums and means over axes: values, shapes, accuracy of long sums, empty axes.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <algorithm>
 

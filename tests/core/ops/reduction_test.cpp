@@ -1,5 +1,5 @@
 // Reductions beyond sum and mean: extremes, positions, variance, norm, log-sum-exp, running sums.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

@@ -1,5 +1,5 @@
 // where, masked_fill, clamp, maximum, minimum and comparisons: values, selection of infinities and NaN, errors.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

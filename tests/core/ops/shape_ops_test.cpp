@@ -1,5 +1,5 @@
 // Ops that move elements: values, gradients with repeats, errors.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,5 +1,5 @@
 // Softmax and log-softmax: large logits, infinities, any axis, against plain loops.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <limits>
 

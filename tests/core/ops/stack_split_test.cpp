@@ -1,5 +1,5 @@
 // stack, split, squeeze, unsqueeze, broadcast_to and flip: values, gradients by hand, errors.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 using namespace xtape;
 using namespace xtape::test;

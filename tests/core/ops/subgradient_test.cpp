@@ -1,5 +1,5 @@
 // Every line of the table in docs/subgradients.md.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <fstream>
 #include <limits>

@@ -1,5 +1,5 @@
 // Functions of one number: accuracy over the whole range, special values, gradients at hand-made points.
-#include "../evaluate.hpp"
+#include "core/evaluate.hpp"
 
 #include <bit>
 #include <functional>

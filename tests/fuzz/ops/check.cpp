@@ -1,6 +1,6 @@
 #include "check.hpp"
 
-#include "../fuzz.hpp"
+#include "fuzz/fuzz.hpp"
 
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/reduce.hpp>

@@ -1,7 +1,7 @@
 // Functions of single elements and of pairs, with numpy's broadcasting.
 #include "check.hpp"
 
-#include "../fuzz.hpp"
+#include "fuzz/fuzz.hpp"
 
 #include <cmath>
 

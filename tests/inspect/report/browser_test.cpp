@@ -1,9 +1,9 @@
 // The pages as a browser shows them: headless Chromium, driven by browser.py; checks.js says what is looked at.
-#include "inspect/report/report_runs.hpp"
+#include "report_runs.hpp"
 #include "support.hpp"
 
 #include <xtape/data/npy.hpp>
-#include <xtape/inspect/base/attention_files.hpp>
+#include <xtape/inspect/run/attention_files.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,9 @@
 // Made runs for the tests of the report and of the comparison.
 #pragma once
 
-#include "inspect/reading/made_runs.hpp"
+#include "inspect/made_runs.hpp"
 
-#include <xtape/inspect/base/run_records.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 
 namespace xtape::test {
 

@@ -1,11 +1,11 @@
 // xtape report and xtape compare as a user runs them, without a browser.
-#include "inspect/report/report_runs.hpp"
+#include "report_runs.hpp"
 #include "support.hpp"
 
 #include <xtape/core/error.hpp>
-#include <xtape/inspect/base/attention_files.hpp>
-#include <xtape/inspect/report/attention_maps.hpp>
-#include <xtape/inspect/report/run_groups.hpp>
+#include <xtape/inspect/report/comparison.hpp>
+#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,0 +1,103 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
+
+#include <cblas.h>
+#ifdef XTAPE_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+
+#include <omp.h>
+#endif
+
+#include <cstdlib>
+#include <string>
+
+namespace xtape::inline XTAPE_DTYPE::kernels {
+
+namespace {
+
+#ifdef XTAPE_ONEDNN
+constexpr bool kHasOnednn = true;
+#else
+constexpr bool kHasOnednn = false;
+#endif
+
+/// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
+Backend choose() {
+  const char* wanted = std::getenv("XTAPE_GEMM");
+  const std::string name = wanted ? wanted : "";
+  if (name.empty() || name == "xtape") return Backend::own;
+  if (name == "openblas") return Backend::openblas;
+  if (name != "onednn")
+    throw ValueError("gemm",
+                     "the environment variable XTAPE_GEMM must be xtape, openblas or onednn, not '" + name + "'");
+  if (!kHasOnednn)
+    throw ValueError("gemm",
+                     "XTAPE_GEMM is onednn, which this library was built without: it computes in float only, "
+                     "and is built in where libdnnl-dev is installed");
+  return Backend::onednn;
+}
+
+void openblas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                      index_t stride_c) {
+  single_threaded_blas();
+  const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
+  const auto tb = b.transposed ? CblasTrans : CblasNoTrans;
+  const auto i = [](index_t x) { return static_cast<blasint>(x); };
+#ifdef XTAPE_DOUBLE
+  cblas_dgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
+              i(stride_c));
+#else
+  cblas_sgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
+              i(stride_c));
+#endif
+}
+
+#ifdef XTAPE_ONEDNN
+void onednn_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                    index_t stride_c) {
+  [[maybe_unused]] static thread_local const bool alone = [] {
+    omp_set_num_threads(1);  // for products of this thread
+    return true;
+  }();
+  dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data, a.stride, b.data, b.stride,
+             beta, c, stride_c);
+}
+#endif
+
+}  // namespace
+
+Backend backend() {
+  static const Backend chosen = choose();
+  return chosen;
+}
+
+const char* backend_name() {
+  static const std::string name = [] {
+    if (backend() == Backend::openblas)
+      return std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
+#ifdef XTAPE_ONEDNN
+    if (const dnnl_version_t* v = dnnl_version(); backend() == Backend::onednn)
+      return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+#endif
+    return std::string("xtape ") + level().name;
+  }();
+  return name.c_str();
+}
+
+void library_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+                     index_t stride_c) {
+#ifdef XTAPE_ONEDNN
+  if (backend() == Backend::onednn) return onednn_product(m, n, k, alpha, a, b, beta, c, stride_c);
+#endif
+  openblas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+}
+
+void single_threaded_blas() {
+  [[maybe_unused]] static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

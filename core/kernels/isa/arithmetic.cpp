@@ -1,0 +1,90 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/math.hpp>
+
+template <class F>
+void map_binary(const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n, F f) {
+  if (step_a && step_b) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] = f(a[i], b[i]);
+  } else if (step_a) {
+    const real right = *b;
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] = f(a[i], right);
+  } else if (step_b) {
+    const real left = *a;
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] = f(left, b[i]);
+  } else {
+    const real value = n ? f(*a, *b) : 0;
+    for (index_t i = 0; i < n; ++i) y[i] = value;
+  }
+}
+
+void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n) {
+  switch (f) {
+    case Binary::add:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p + q; });
+    case Binary::sub:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p - q; });
+    case Binary::mul:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p * q; });
+    case Binary::div:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p / q; });
+    case Binary::pow:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return power(p, q); });
+    case Binary::max:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return ((p > q) | (p != p)) ? p : q; });
+    case Binary::min:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return ((p < q) | (p != p)) ? p : q; });
+    case Binary::max_share:
+      return map_binary(a, step_a, b, step_b, y, n,
+                        [](real p, real q) { return p < q ? 0 : (p == q ? real(0.5) : real(1)); });
+    case Binary::chain:
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p == 0 ? 0 : p * q; });
+    case Binary::pow_base:  // d(p^q)/dp
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return q == 0 ? 0 : q * power(p, q - 1); });
+    case Binary::pow_exponent:  // d(p^q)/dq
+      return map_binary(a, step_a, b, step_b, y, n,
+                        [](real p, real q) { return p == 0 && q >= 0 ? 0 : power(p, q) * logarithm(p); });
+  }
+}
+
+void affine(const real* x, real scale, real shift, real* y, index_t n) {
+#pragma GCC ivdep
+  for (index_t i = 0; i < n; ++i) y[i] = scale * x[i] + shift;
+}
+
+/// y = term or y += term, the choice made outside the loop.
+template <class Term>
+void store(real* y, bool accumulate, index_t n, Term term) {
+  if (accumulate) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] += term(i);
+  } else {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) y[i] = term(i);
+  }
+}
+
+void scaled(const real* x, real scale, real* y, bool accumulate, index_t n) {
+  store(y, accumulate, n, [=](index_t i) { return scale * x[i]; });
+}
+
+void product(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n) {
+  store(y, accumulate, n, [=](index_t i) { return scale * a[i] * b[i]; });
+}
+
+void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n) {
+  store(y, accumulate, n, [=](index_t i) { return keep[i] ? scale * x[i] : 0; });
+}
+
+}  // namespace
+
+extern const ElementwiseTable elementwise;
+const ElementwiseTable elementwise = {binary, affine, scaled, product, select_scaled};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,0 +1,125 @@
+// What attention does with a block of scores between its products. Rows are padded to whole groups of lanes, so that no
+// loop has a remainder: what a row does not see counts as minus infinity.
+#include <xtape/core/kernels/isa/tables.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/lanes.hpp>
+#include <xtape/core/kernels/isa/math.hpp>
+
+inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
+
+/// Minus infinity past the first `visible` columns, up to the next whole group of lanes; the end of that group.
+index_t hide_rest(real* row, index_t visible) {
+  const index_t begin = visible / kLanes * kLanes;
+  if (begin == visible) return visible;
+  const Lanes last = load(row + begin);
+  store(row + begin, lane_numbers() < static_cast<LaneIndex>(visible - begin) ? last : kMinusInfinity - Lanes{});
+  return begin + kLanes;
+}
+
+void zero(real* x, index_t begin, index_t end) {
+  for (index_t i = begin; i < end; i += kLanes) store(x + i, Lanes{});
+}
+
+double sum(const real* x, index_t n) {
+  return sum_of(
+      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+}
+
+/// exp(row - shift) in place; meanwhile the row after it, `stride` further, is fetched.
+void exponentials(real* row, index_t stride, real shift, index_t whole) {
+  for (index_t first = 0; first < whole; first += kBlock) {
+    for (index_t i = first; i < first + kBlock; i += kLanes) __builtin_prefetch(row + stride + i);
+    const index_t end = whole - first < kBlock ? whole : first + kBlock;
+#pragma GCC ivdep
+    for (index_t i = first; i < end; ++i) row[i] = falling_exponential(row[i] - shift);
+  }
+}
+
+void weights(const ScoreRows& s, real* scores, const real* factors, real* log_sums, real* inverse_sums) {
+  for (index_t r = 0; r < s.rows; ++r) {
+    real* row = scores + r * s.stride;
+    const index_t whole = hide_rest(row, s.visible(r));
+    const real most = largest(row, whole), shift = most == kMinusInfinity ? 0 : most;
+    exponentials(row, s.stride, shift, whole);
+    log_sums[r] = shift;
+    inverse_sums[r] = static_cast<real>(sum(row, whole));
+    if (factors) {
+      const real* factor = factors + r * s.stride;
+      for (index_t i = 0; i < whole; i += kLanes) store(row + i, load(row + i) * load(factor + i));
+    }
+    zero(row, whole, s.width());
+  }
+#pragma GCC ivdep
+  for (index_t r = 0; r < s.rows; ++r) {
+    const real total = inverse_sums[r];
+    log_sums[r] += logarithm(total);
+    inverse_sums[r] = total == 0 ? 0 : 1 / total;
+  }
+}
+
+/// Where a weight is exactly 0 its slope is, whatever the upstream gradient holds.
+template <bool dropout>
+void slopes_of_row(real* row, real* slope, const real* factor, real log_sum, real mean, real scale, index_t whole) {
+#pragma GCC ivdep
+  for (index_t i = 0; i < whole; ++i) {
+    const real w = falling_exponential(row[i] - log_sum);
+    real up = slope[i];
+    if constexpr (dropout) {
+      up = factor[i] == 0 ? 0 : factor[i] * up;
+      row[i] = w * factor[i];
+    } else {
+      row[i] = w;
+    }
+    const real product = scale * w * (up - mean);
+    slope[i] = w == 0 ? 0 : product;
+  }
+}
+
+void slopes(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means, real scale,
+            real* slope) {
+  for (index_t r = 0; r < s.rows; ++r) {
+    real* row = scores + r * s.stride;
+    real* to = slope + r * s.stride;
+    const index_t whole = hide_rest(row, s.visible(r));
+    const real log_sum = log_sums[r] == kMinusInfinity ? 0 : log_sums[r];  // nothing is visible: all weights are 0
+    if (factors) slopes_of_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, whole);
+    else slopes_of_row<false>(row, to, nullptr, log_sum, means[r], scale, whole);
+    zero(row, whole, s.width());
+    zero(to, whole, s.width());
+  }
+}
+
+void row_dots(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
+              real* out) {
+  for (index_t r = 0; r < rows; ++r, a += stride_a, b += stride_b)
+    out[r] = static_cast<real>(sum_of(
+        width, [=](index_t i) { return load(a + i) * load(b + i); }, [=](index_t i) { return a[i] * b[i]; }));
+}
+
+void scale_rows(real* x, index_t stride, const real* scales, index_t rows, index_t width) {
+  for (index_t r = 0; r < rows; ++r) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < width; ++i) x[r * stride + i] *= scales[r];
+  }
+}
+
+bool rows_finite(const real* x, index_t stride, index_t rows, index_t width) {
+  Lanes sum = {};  // 0 * infinity and 0 * NaN are NaN
+  real rest = 0;
+  for (index_t r = 0; r < rows; ++r, x += stride) {
+    index_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) sum += 0 * load(x + i);
+    for (; i < width; ++i) rest += 0 * x[i];
+  }
+  return lane_sum(sum) + static_cast<double>(rest) == 0;
+}
+
+}  // namespace
+
+extern const AttentionTable attention_table;
+const AttentionTable attention_table = {kLanes, weights, slopes, row_dots, scale_rows, rows_finite};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

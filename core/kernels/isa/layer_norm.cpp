@@ -1,0 +1,115 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/lanes.hpp>
+#include <xtape/core/kernels/isa/math.hpp>
+
+/// y = (x - mean) / sqrt(variance + eps) * gain + bias over one row (Ba, Kiros, Hinton 2016), biased variance, two
+/// passes. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * gain (Zhang, Sennrich 2019). gain and
+/// bias may be null.
+void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
+                index_t width) {
+  if (mean) {
+    const double sum = sum_of(
+        width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+    *mean = sum / static_cast<double>(width);
+  }
+  const Split c = mean ? split(*mean) : Split{0, 0};
+  const double squares = sum_of(
+      width,
+      [=](index_t i) {
+        const Lanes d = (load(x + i) - c.high) - c.low;
+        return d * d;
+      },
+      [=](index_t i) {
+        const real d = (x[i] - c.high) - c.low;
+        return d * d;
+      });
+  const real r = static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
+  *inverse = r;
+  if (gain && bias) {  // the usual case, in one pass
+#pragma GCC ivdep
+    for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r * gain[i] + bias[i];
+    return;
+  }
+#pragma GCC ivdep
+  for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r;
+  if (gain) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < width; ++i) y[i] *= gain[i];
+  }
+  if (bias) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < width; ++i) y[i] += bias[i];
+  }
+}
+
+/// One row of dx, and what it adds to dgain and dbias; see kernels/norm.hpp for the formulas.
+struct RowBackward {
+  const real* x;
+  const real* gain;
+  const real* dy;
+  Split mean;
+  real inverse;
+  index_t width;
+
+  Lanes normals(index_t i) const { return ((load(x + i) - mean.high) - mean.low) * inverse; }
+  real normal(index_t i) const { return ((x[i] - mean.high) - mean.low) * inverse; }
+  Lanes slopes(index_t i) const { return gain ? load(dy + i) * load(gain + i) : load(dy + i); }
+  real slope(index_t i) const { return gain ? dy[i] * gain[i] : dy[i]; }
+
+  void input(bool centred, real* dx, bool accumulate) const {
+    const RowBackward row = *this;  // registers, not memory that the stores below might change
+    const double n = static_cast<double>(width);
+    const auto of_slopes = [=] {
+      return sum_of(
+          row.width, [=](index_t i) { return row.slopes(i); }, [=](index_t i) { return row.slope(i); });
+    };
+    const double product = sum_of(
+        width, [=](index_t i) { return row.slopes(i) * row.normals(i); },
+        [=](index_t i) { return row.slope(i) * row.normal(i); });
+    const real mean_g = centred ? static_cast<real>(of_slopes() / n) : 0, mean_gn = static_cast<real>(product / n);
+    const auto term = [=](index_t i) { return row.inverse * (row.slope(i) - mean_g - row.normal(i) * mean_gn); };
+    if (accumulate) {
+#pragma GCC ivdep
+      for (index_t i = 0; i < row.width; ++i) dx[i] += term(i);
+    } else {
+#pragma GCC ivdep
+      for (index_t i = 0; i < row.width; ++i) dx[i] = term(i);
+    }
+  }
+
+  void add_to_gain(real* dgain) const {
+    const RowBackward row = *this;
+#pragma GCC ivdep
+    for (index_t i = 0; i < row.width; ++i) dgain[i] += row.dy[i] * row.normal(i);
+  }
+
+  void add_to_bias(real* dbias) const {
+    const RowBackward row = *this;
+#pragma GCC ivdep
+    for (index_t i = 0; i < row.width; ++i) dbias[i] += row.dy[i];
+  }
+};
+
+void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias) {
+  for (index_t i = 0; dgain && i < in.width; ++i) dgain[i] = 0;
+  for (index_t i = 0; dbias && i < in.width; ++i) dbias[i] = 0;
+  for (index_t r = 0; r < in.rows; ++r) {
+    const index_t at = r * in.width;
+    const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
+    const RowBackward row{in.x + at, in.gain, in.dy + at, mean, in.inverse[r], in.width};
+    if (dx) row.input(in.mean, dx + at, accumulate);
+    if (dgain) row.add_to_gain(dgain);
+    if (dbias) row.add_to_bias(dbias);
+  }
+}
+
+}  // namespace
+
+extern const NormTable norm;
+const NormTable norm = {layer_norm, layer_norm_backward};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

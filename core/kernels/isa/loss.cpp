@@ -1,0 +1,144 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/loss.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/math.hpp>
+
+// Each loss with its derivatives by the input x and by the target t beside it.
+
+real sign(real x) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
+
+struct Squared {
+  static real value(real x, real t) { return (x - t) * (x - t); }
+  static real by_input(real x, real t) { return 2 * (x - t); }
+  static real by_target(real x, real t) { return 2 * (t - x); }
+};
+
+struct Absolute {
+  static real value(real x, real t) { return absolute(x - t); }
+  static real by_input(real x, real t) { return sign(x - t); }
+  static real by_target(real x, real t) { return sign(t - x); }
+};
+
+/// d^2/2 for |d| <= delta, delta (|d| - delta/2) beyond (Huber 1964).
+struct Huber {
+  real delta;
+  real value(real x, real t) const {
+    const real d = absolute(x - t);
+    return d <= delta ? real(0.5) * d * d : delta * (d - real(0.5) * delta);
+  }
+  real by_input(real x, real t) const {
+    const real d = x - t;
+    return d > delta ? delta : (d < -delta ? -delta : d);
+  }
+  real by_target(real x, real t) const { return by_input(t, x); }
+};
+
+/// -t log s(x) - (1 - t) log(1 - s(x)) = log(1 + exp(-|x|)) + u x, with u = 1 - t for x > 0 and -t elsewhere: what
+/// would cancel is never formed.
+struct BinaryCrossEntropy {
+  static real factor(real x, real t) { return x > 0 ? 1 - t : -t; }
+  static real value(real x, real t) {
+    const real u = factor(x, t);
+    return softplus_of_negative(absolute(x)) + (u == 0 ? 0 : u * x);
+  }
+  static real by_input(real x, real t) {
+    const real tail = sigmoid(-absolute(x));
+    return factor(x, t) + (x > 0 ? -tail : tail);
+  }
+  static real by_target(real x, real) { return -x; }
+};
+
+/// t (log t - x), 0 where t is 0 (Kullback and Leibler 1951, x the log of the other distribution).
+struct Divergence {
+  static real value(real x, real t) {
+    const real term = t * (logarithm(t) - x);
+    return t == 0 ? 0 : term;
+  }
+  static real by_input(real, real t) { return -t; }
+  static real by_target(real x, real t) {
+    const real slope = logarithm(t) + 1 - x;
+    return t == 0 ? 0 : slope;
+  }
+};
+
+/// The same for the log of the target: exp(t) (t - x), 0 where t is minus infinity.
+struct DivergenceOfLogs {
+  static real value(real x, real t) {
+    const real e = exponential(t), term = e * (t - x);
+    return e == 0 ? 0 : term;
+  }
+  static real by_input(real, real t) { return -exponential(t); }
+  static real by_target(real x, real t) {
+    const real e = exponential(t), slope = e * (t + 1 - x);
+    return e == 0 ? 0 : slope;
+  }
+};
+
+template <class Run>
+void with_loss(Loss f, real p, const Run& run) {
+  switch (f) {
+    case Loss::squared:
+      return run(Squared{});
+    case Loss::absolute:
+      return run(Absolute{});
+    case Loss::huber:
+      return run(Huber{p});
+    case Loss::binary_cross_entropy:
+      return run(BinaryCrossEntropy{});
+    case Loss::divergence:
+      return run(Divergence{});
+    case Loss::divergence_of_logs:
+      return run(DivergenceOfLogs{});
+  }
+}
+
+void value(Loss f, real p, const real* x, const real* t, real* loss, index_t n) {
+  with_loss(f, p, [=](auto function) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) loss[i] = function.value(x[i], t[i]);
+  });
+}
+
+/// A weight of exactly zero gives zero even where the slope is infinite.
+template <class Slope>
+void chain(const real* weights, index_t step, real* out, bool accumulate, index_t n, Slope slope) {
+  constexpr index_t piece = 256;
+  real slopes[piece];
+  for (index_t begin = 0; begin < n; begin += piece) {
+    const index_t count = n - begin < piece ? n - begin : piece;
+#pragma GCC ivdep
+    for (index_t i = 0; i < count; ++i) slopes[i] = slope(begin + i);
+    const real* w = weights + begin * step;
+    real* to = out + begin;
+    const auto term = [&](index_t i) {
+      const real weight = step ? w[i] : *w;
+      return weight == 0 ? 0 : weight * slopes[i];
+    };
+    if (accumulate) {
+#pragma GCC ivdep
+      for (index_t i = 0; i < count; ++i) to[i] += term(i);
+    } else {
+#pragma GCC ivdep
+      for (index_t i = 0; i < count; ++i) to[i] = term(i);
+    }
+  }
+}
+
+void backward(Loss f, real p, Side side, const real* x, const real* t, const real* weights, index_t step, real* out,
+              bool accumulate, index_t n) {
+  with_loss(f, p, [=](auto function) {
+    if (side == Side::input)
+      chain(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
+    else chain(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
+  });
+}
+
+}  // namespace
+
+extern const LossTable loss_table;
+const LossTable loss_table = {value, backward};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,0 +1,67 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/optim.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/lanes.hpp>
+#include <xtape/core/kernels/isa/math.hpp>
+
+constexpr index_t kBatch = 512;  // changes that wait in the first-level cache for their norm
+
+/// value[i] -= change(i); returns the sum of squared changes. `change` is called once for each i, in order.
+template <class Change>
+inline double subtract(real* value, index_t n, Change change) {
+  real changes[kBatch];
+  double squares = 0;
+  for (index_t begin = 0; begin < n; begin += kBatch) {
+    const index_t count = n - begin < kBatch ? n - begin : kBatch;
+#pragma GCC ivdep
+    for (index_t i = 0; i < count; ++i) {
+      const real c = change(begin + i);
+      changes[i] = c;
+      value[begin + i] -= c;
+    }
+    squares += sum_of_squares(changes, count);
+  }
+  return squares;
+}
+
+double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
+  const real beta1 = static_cast<real>(numbers.beta1), rest1 = static_cast<real>(1 - numbers.beta1);
+  const real beta2 = static_cast<real>(numbers.beta2), rest2 = static_cast<real>(1 - numbers.beta2);
+  const real epsilon = static_cast<real>(numbers.epsilon), step = static_cast<real>(numbers.step);
+  const real v_scale = static_cast<real>(numbers.v_scale), l2 = static_cast<real>(numbers.l2);
+  const real decay = static_cast<real>(numbers.decay);
+  return subtract(value, n, [=](index_t i) {
+    const real g = gradient[i] + l2 * value[i];
+    const real m = beta1 * first[i] + rest1 * g;
+    const real v = beta2 * second[i] + rest2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    return decay * value[i] + step * m / (square_root(v) * v_scale + epsilon);
+  });
+}
+
+double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n) {
+  const real keep = static_cast<real>(numbers.keep), fresh = static_cast<real>(numbers.fresh);
+  const real along_gradient = static_cast<real>(numbers.along_gradient);
+  const real along_velocity = static_cast<real>(numbers.along_velocity);
+  const real l2 = static_cast<real>(numbers.l2), decay = static_cast<real>(numbers.decay);
+  if (!velocity)
+    return subtract(value, n,
+                    [=](index_t i) { return decay * value[i] + along_gradient * (gradient[i] + l2 * value[i]); });
+  return subtract(value, n, [=](index_t i) {
+    const real g = gradient[i] + l2 * value[i];
+    const real v = keep * velocity[i] + fresh * g;
+    velocity[i] = v;
+    return decay * value[i] + along_gradient * g + along_velocity * v;
+  });
+}
+
+}  // namespace
+
+extern const OptimizeTable optimize;
+const OptimizeTable optimize = {adam, momentum};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

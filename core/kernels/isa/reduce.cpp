@@ -1,0 +1,119 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/lanes.hpp>
+
+double sum(const real* x, index_t n) {
+  return sum_of(
+      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+}
+
+double dot(const real* x, const real* y, index_t n) {
+  return sum_of(
+      n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
+}
+
+bool all_finite(const real* x, index_t n) {  // 0 * infinity and 0 * NaN are NaN
+  return sum_of(
+             n, [x](index_t i) { return 0 * load(x + i); }, [x](index_t i) { return 0 * x[i]; }) == 0;
+}
+
+void column_sums(const real* x, index_t rows, index_t columns, index_t stride, real* out) {
+  for (index_t c = 0; c < columns; ++c) out[c] = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    const real* row = x + r * stride;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) out[c] += row[c];
+  }
+}
+
+/// Largest or smallest element of n >= 1; NaN if one is NaN.
+template <bool largest>
+real extreme_of(const real* x, index_t n) {
+  real out = x[0];
+  index_t i = 0;
+  if (n >= kLanes) {
+    Lanes best = load(x);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      const Lanes v = load(x + i);
+      best = ((largest ? v > best : v < best) | (v != v)) ? v : best;
+    }
+    for (index_t j = 0; j < kLanes; ++j)
+      out = ((largest ? best[j] > out : best[j] < out) | (best[j] != best[j])) ? best[j] : out;
+  }
+  for (; i < n; ++i) out = ((largest ? x[i] > out : x[i] < out) | (x[i] != x[i])) ? x[i] : out;
+  return out;
+}
+
+real extreme(const real* x, index_t n, bool largest) {
+  return largest ? extreme_of<true>(x, n) : extreme_of<false>(x, n);
+}
+
+/// dx = dy / k at the k elements equal to y (to NaN, if y is NaN), 0 elsewhere.
+void spread_to_ties(const real* x, real y, real dy, real* dx, bool accumulate, index_t n) {
+  const auto tied = [=](index_t i) { return (x[i] == y) | ((x[i] != x[i]) & (y != y)); };
+  index_t ties = 0;
+  for (index_t i = 0; i < n; ++i) ties += tied(i);
+  const real share = dy / static_cast<real>(ties);
+  if (accumulate) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) dx[i] += tied(i) ? share : 0;
+  } else {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) dx[i] = tied(i) ? share : 0;
+  }
+}
+
+/// The mean, and the sum of squared distances from it. Sums are taken of x - x[0], so that a large mean costs nothing.
+void moments(const real* x, index_t n, double* mean, double* squares) {
+  const real pivot = x[0];
+  const double shift = sum_of(
+      n, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
+  const double offset = shift / static_cast<double>(n);
+  *mean = static_cast<double>(pivot) + offset;
+  const real low = static_cast<real>(offset);
+  const double sum = sum_of(
+      n,
+      [=](index_t i) {
+        const Lanes d = (load(x + i) - pivot) - low;
+        return d * d;
+      },
+      [=](index_t i) {
+        const real d = (x[i] - pivot) - low;
+        return d * d;
+      });
+  *squares = sum;
+}
+
+/// dx = scale (x - mean).
+void centred(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n) {
+  const auto term = [=](index_t i) { return static_cast<real>(scale * (static_cast<double>(x[i]) - mean)); };
+  if (accumulate) {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) dx[i] += term(i);
+  } else {
+#pragma GCC ivdep
+    for (index_t i = 0; i < n; ++i) dx[i] = term(i);
+  }
+}
+
+/// Adds how many elements lie below `low` and above `high`; n is at most 2^31 - 1.
+void count_tails(const real* x, index_t n, real low, real high, index_t* below, index_t* above) {
+  std::int32_t less = 0, more = 0;
+  for (index_t i = 0; i < n; ++i) {
+    less += x[i] < low;
+    more += x[i] > high;
+  }
+  *below += less;
+  *above += more;
+}
+
+}  // namespace
+
+extern const ReduceTable reduce;
+const ReduceTable reduce = {sum,     sum_of_squares, dot,     all_finite, column_sums,
+                            extreme, spread_to_ties, moments, centred,    count_tails};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,0 +1,35 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
+namespace {
+
+#include <xtape/core/kernels/isa/lanes.hpp>
+#include <xtape/core/kernels/isa/math.hpp>
+
+/// t[s, d] = tanh(q[d] + k[s, d])
+void tanh_sums(const real* q, const real* k, index_t keys, index_t width, real* t) {
+  for (index_t s = 0; s < keys; ++s) {
+    const real* row = k + s * width;
+    real* to = t + s * width;
+#pragma GCC ivdep
+    for (index_t d = 0; d < width; ++d) to[d] = hyperbolic_tangent(q[d] + row[d]);
+  }
+}
+
+/// With u the upstream gradient of w.t for one t = tanh(q + k): dw += u t; dq and dk += u w (1 - t^2).
+void tanh_sum_slopes(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw) {
+#pragma GCC ivdep
+  for (index_t d = 0; d < width; ++d) {
+    const real slope = u * w[d] * (1 - t[d] * t[d]);
+    dw[d] += u * t[d];
+    dq[d] += slope;
+    dk[d] += slope;
+  }
+}
+
+}  // namespace
+
+extern const AdditiveTable additive_table;
+const AdditiveTable additive_table = {tanh_sums, tanh_sum_slopes};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,0 +1,238 @@
+// Kernels that are compiled once per instruction set. Each level fills one table; the best one that the processor can
+// run is chosen at the first call.
+//
+// The files *_level.cpp are compiled for every level into the namespace XTAPE_ISA_NAMESPACE. They define no symbol that
+// the linker could share with other files (no standard-library templates, nothing inline outside an unnamed namespace):
+// a copy compiled for a newer processor must never be the one that everybody calls.
+#pragma once
+
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/kernels/recurrent.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels {
+
+struct UnaryTable {
+  void (*value)(Unary, Constants, const real* x, real* y, index_t n);
+  void (*value_with_slope)(Unary, Constants, const real* x, real* y, real* slope, index_t n);
+  void (*backward)(Unary, Constants, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
+                   index_t n);
+};
+
+struct ElementwiseTable {
+  void (*binary)(Binary, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
+  void (*affine)(const real* x, real scale, real shift, real* y, index_t n);
+  void (*scaled)(const real* x, real scale, real* y, bool accumulate, index_t n);
+  void (*product)(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
+  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
+};
+
+enum class Compare;
+struct SelectTable {
+  void (*compare)(Compare, const real* a, index_t step_a, const real* b, index_t step_b, bool* mask, index_t n);
+  void (*select)(const bool* mask, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
+  void (*select_or_zero)(const bool* mask, bool when, const real* x, real* y, bool accumulate, index_t n);
+};
+
+struct ReduceTable {
+  double (*sum)(const real* x, index_t n);
+  double (*sum_of_squares)(const real* x, index_t n);
+  double (*dot)(const real* x, const real* y, index_t n);
+  bool (*all_finite)(const real* x, index_t n);
+  void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
+  real (*extreme)(const real* x, index_t n, bool largest);
+  void (*spread_to_ties)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
+  void (*moments)(const real* x, index_t n, double* mean, double* squares);
+  void (*centred)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
+  void (*count_tails)(const real* x, index_t n, real low, real high, index_t* below, index_t* above);
+};
+
+struct SoftmaxTable {
+  real (*max)(const real* x, index_t n);
+  real (*softmax)(const real* x, real* y, index_t n);  // returns log(sum(exp(x)))
+  void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  double (*log_sum_exp)(const real* x, index_t n);
+  // scale exp(x - shift) + offset
+  void (*exp_shifted)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  // sum of top - x
+  double (*gaps)(const real* x, double top, index_t n);
+  // sum of q (top - x) with q = a t + b; sum of q in *total
+  double (*weighted_gaps)(const real* x, const real* t, real a, real b, double top, double* total, index_t n);
+  // scale exp(x - shift) - weight (a t + b)
+  void (*exp_shifted_less)(const real* x, double shift, real scale, const real* t, real weight, real a, real b, real* y,
+                           bool accumulate, index_t n);
+};
+
+enum class Loss;
+enum class Side;
+struct LossTable {
+  void (*value)(Loss, real p, const real* x, const real* t, real* loss, index_t n);
+  void (*backward)(Loss, real p, Side, const real* x, const real* t, const real* weights, index_t step, real* out,
+                   bool accumulate, index_t n);
+};
+
+struct NormTable {
+  void (*layer_norm)(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
+                     index_t width);
+  // dx may be null; dgain and dbias are overwritten with the sums over the rows, or null
+  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias);
+};
+
+/// A point for each column, as real plus remainder.
+struct ColumnCentre {
+  const real* high;
+  const real* low;
+};
+
+/// Over blocks of a [rows, columns] matrix; sums are overwritten.
+struct BatchNormTable {
+  // the mean of each column measured from `from`; of the distances from it the sum, which is what rounding left, and
+  // the sum of their squares
+  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
+                  real* squares);
+  void (*normalise)(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
+                    index_t columns);
+  void (*gradient_sums)(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows,
+                        index_t columns, real* of_dy, real* of_dy_normal);
+  void (*backward)(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
+                   const real* slope, real* dx, bool accumulate, index_t rows, index_t columns);
+};
+
+/// Side of a square that is transposed at once: a line of a cache.
+constexpr index_t kSquare = 64 / sizeof(real);
+
+struct PermuteTable {
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the first line of each row at from +
+  // next
+  void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
+};
+
+/// One pass over a parameter; see kernels/optimize.hpp for the meaning.
+struct AdamNumbers;
+struct MomentumNumbers;
+struct OptimizeTable {
+  double (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
+  double (*momentum)(const MomentumNumbers&, const real* gradient, real* value, real* velocity, index_t n);
+};
+
+/// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
+constexpr index_t kGemmRows = 96;
+
+/// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
+struct PackedPanels {
+  const real* data;
+  index_t depth, columns;
+};
+
+/// Part of a stored matrix that will be read soon.
+struct Region {
+  const real* data = nullptr;
+  index_t stride = 0, rows = 0, columns = 0;
+};
+
+/// The inner loops of the matrix product.
+struct GemmTable {
+  index_t tile_rows, tile_columns;
+  index_t (*packed_size)(index_t k, index_t n);
+  void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
+  void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
+                real* c, index_t stride_c, Region next, Stairs stairs, real* scratch);
+};
+
+/// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.
+struct GateRows {
+  index_t rows;
+  index_t hidden;        // H
+  real* gates;           // [rows, G H], activated in place
+  const real* bias;      // [G H]
+  const real* h_before;  // [rows, H]
+  real* h = nullptr;
+  const real* c_before = nullptr;
+  real* c = nullptr;
+};
+struct GateGrads {
+  real* dh;                 // [rows, H]: of the state after the step
+  real* dgates;             // [rows, G H]
+  real* dc = nullptr;       // of c after the step on entry, before it on return
+  real* dc_step = nullptr;  // the complete gradient of c after the step, or null
+};
+
+struct RecurrentTable {
+  void (*rnn)(const GateRows&, Nonlinearity f);
+  void (*rnn_backward)(Nonlinearity f, const real* h, const real* dh, real* dx, index_t n);
+  void (*lstm)(const GateRows&);
+  void (*lstm_backward)(const GateRows&, const GateGrads&);
+  void (*gru)(const GateRows&);
+  void (*gru_backward)(const GateRows&, const GateGrads&);
+  void (*gru_reset)(const GateRows&);
+  void (*gru_update)(const GateRows&);
+  void (*gru_update_backward)(const GateRows&, const GateGrads&);
+  void (*gru_reset_backward)(const GateRows&, const GateGrads&);
+};
+
+/// Scores of a block of queries: row r sees its first visible(r) columns. Rows are whole groups of lanes.
+struct ScoreRows {
+  index_t rows, keys, stride;
+  index_t first_visible, step;  // visible(r) = first_visible + r * step, within 0..keys
+  index_t lanes;
+
+  index_t visible(index_t r) const {
+    const index_t n = first_visible + r * step;
+    return n < 0 ? 0 : (n > keys ? keys : n);
+  }
+  index_t width() const { return (keys + lanes - 1) / lanes * lanes; }
+};
+
+/// Softmax attention between its products.
+struct AttentionTable {
+  index_t lanes;
+  // scores become exp(score - largest) times the dropout factors (null: none), 0 where nothing is seen
+  void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
+  // scores become weights after dropout; slopes, d loss / d weight, become scale weight (slope - mean)
+  void (*slopes)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
+                 real scale, real* slopes);
+  void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
+                   real* out);
+  void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);
+  bool (*rows_finite)(const real* x, index_t stride, index_t rows, index_t width);
+};
+
+/// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
+struct LinearAttentionTable {
+  index_t lanes;
+  void (*outer_add)(real* m, index_t rows, index_t columns, const real* a, const real* x);
+  void (*mixed_rows)(const real* m, index_t rows, index_t columns, const real* a, real* out);
+  void (*row_dots)(const real* m, index_t rows, index_t columns, const real* x, real* out);
+};
+
+/// Scores of additive attention, one query at a time.
+struct AdditiveTable {
+  void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
+  void (*tanh_sum_slopes)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
+};
+
+struct Level {
+  const char* name;
+  const UnaryTable& unary;
+  const ElementwiseTable& elementwise;
+  const SelectTable& select;
+  const ReduceTable& reduce;
+  const SoftmaxTable& softmax;
+  const LossTable& loss;
+  const NormTable& norm;
+  const BatchNormTable& batch_norm;
+  const PermuteTable& permute;
+  const OptimizeTable& optimize;
+  const GemmTable& gemm;
+  const RecurrentTable& recurrent;
+  const AttentionTable& attention;
+  const LinearAttentionTable& linear_attention;
+  const AdditiveTable& additive;
+};
+
+/// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).
+const Level& level();
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

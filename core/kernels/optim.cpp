@@ -1,0 +1,19 @@
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/optim.hpp>
+#include <xtape/core/kernels/pieces.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels {
+
+double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
+  return sum_in_pieces(n, [&](index_t b, index_t e) {
+    return level().optimize.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
+  });
+}
+
+double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n) {
+  return sum_in_pieces(n, [&](index_t b, index_t e) {
+    return level().optimize.momentum(numbers, gradient + b, value + b, velocity ? velocity + b : nullptr, e - b);
+  });
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

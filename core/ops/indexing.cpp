@@ -1,0 +1,118 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/indexing.hpp>
+#include <xtape/core/ops/indexing.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
+  if (weight.rank() != 2) fail_shapes<Shape>("embedding", "the weight must be a matrix", {weight.shape()});
+  const index_t vocabulary = weight.extent(0), width = weight.extent(1);
+  if (padding != kNoPadding && (padding < 0 || padding >= vocabulary))
+    throw IndexError("embedding",
+                     "the padding row " + std::to_string(padding) + " is outside 0.." + std::to_string(vocabulary - 1));
+  for (index_t id : ids)
+    if (id < 0 || id >= vocabulary)
+      throw IndexError("embedding", "id " + std::to_string(id) + " is outside 0.." + std::to_string(vocabulary - 1));
+  Shape shape(ids.shape().begin(), ids.shape().end());
+  shape.push_back(static_cast<std::size_t>(width));
+  element_count(shape, "embedding");
+  Array y(shape);
+  const index_t* id = ids.data();
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    std::copy_n(weight.data() + id[i] * width, width, y.data() + static_cast<index_t>(i) * width);
+  return Tape::record("embedding", {weight}, Tensor(std::move(y)),
+                      [ids = IndexArray(ids), padding, width, total = weight.size()](const Array& dy, Grads& g) {
+                        const Destination to = g.buffer(0);
+                        if (!to.accumulate) kernels::fill(to.data, 0, total);
+                        const index_t* row = ids.data();
+                        for (std::size_t i = 0; i < ids.size(); ++i) {
+                          if (row[i] == padding) continue;
+                          kernels::scaled(dy.data() + static_cast<index_t>(i) * width, 1, to.data + row[i] * width,
+                                          true, width);
+                        }
+                      });
+}
+
+namespace {
+
+/// Where the elements that an index names lie in an operand: `walk` goes over the index, `step` along the axis.
+struct Places {
+  kernels::Walk walk;
+  index_t step;
+};
+
+/// Throws ShapeError or IndexError.
+Places places(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
+  const std::size_t at = named_axis(op, axis, shape);
+  const AxisSplit along = split_at(shape, at);
+  bool fits = index.dimension() == shape.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
+  if (!fits)
+    fail_shapes<Shape>(
+        op, "the index must have the tensor's axes, and no larger extents but along axis " + std::to_string(at),
+        {shape, index.shape()});
+  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
+  for (index_t i : index)
+    if (i < 0 || i >= along.count)
+      throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
+  Places p;
+  p.walk.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    p.walk.extent[i] = static_cast<index_t>(index.shape()[i]);
+    p.walk.stride[i] = i == at ? 0 : split_at(shape, i).inner;
+  }
+  p.step = along.inner;
+  return p;
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
+  const Places p = places("gather", x.shape(), axis, index);
+  Array y(index.shape());
+  kernels::gather_at(p.walk, index.data(), p.step, x.data(), y.data(), false);
+  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.size()](const Array& dy, Grads& g) {
+    const Destination to = g.buffer(0);
+    if (!to.accumulate) kernels::fill(to.data, 0, total);
+    kernels::scatter_add_at(p.walk, index.data(), p.step, dy.data(), to.data);
+  });
+}
+
+Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const Tensor& source) {
+  const Places p = places("scatter_add", x.shape(), axis, index);
+  if (!same_shape(source.shape(), index.shape()))
+    fail_shapes<Shape>("scatter_add", "source and index must have one shape", {source.shape(), index.shape()});
+  Array y = x.value();
+  kernels::scatter_add_at(p.walk, index.data(), p.step, source.data(), y.data());
+  return Tape::record("scatter_add", {x, source}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
+    if (g.needs(1)) {
+      const Destination to = g.buffer(1);
+      kernels::gather_at(p.walk, index.data(), p.step, dy.data(), to.data, to.accumulate);
+    }
+    g.pass(0);
+  });
+}
+
+GradCases gather_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array weight = sample({5, 3}, 71);
+  const Array source = sample({3, 2}, 72), cube = sample({2, 3, 4}, 73), cube2 = sample({2, 3, 4}, 74);
+  const IndexArray columns = {{0, 2, 2, 1}, {1, 1, 1, 1}, {2, 0, 1, 0}, {0, 0, 0, 0}, {2, 1, 2, 1}};
+  const IndexArray rows = {{4, 0}, {4, 1}, {2, 0}};
+  const IndexArray middle = {{{0, 2, 1, 1}, {2, 2, 0, 0}}, {{1, 1, 1, 1}, {1, 0, 2, 0}}};
+  const IndexArray middle2 = {{{0, 2, 1, 1}, {2, 2, 0, 0}, {0, 1, 1, 1}}, {{1, 1, 1, 1}, {1, 0, 2, 0}, {2, 2, 2, 2}}};
+  const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
+  return {
+      {"embedding", "repeated rows", {weight}, [ids](Args a) { return embedding(a[0], ids); }},
+      {"gather", "along the last axis, repeated", {weight}, [columns](Args a) { return gather(a[0], 1, columns); }},
+      {"gather", "along the first axis, fewer columns", {weight}, [rows](Args a) { return gather(a[0], 0, rows); }},
+      {"gather", "middle axis", {cube}, [middle](Args a) { return gather(a[0], -2, middle); }},
+      {"scatter_add", "repeated", {weight, source}, [rows](Args a) { return scatter_add(a[0], 0, rows, a[1]); }},
+      {"scatter_add", "middle axis", {cube, cube2}, [middle2](Args a) { return scatter_add(a[0], 1, middle2, a[1]); }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

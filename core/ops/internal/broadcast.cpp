@@ -1,0 +1,70 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
+  index_t step = 1;
+  for (std::size_t i = 0; i < rank; ++i) strides[i] = 0;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[rank - shape.size() + i] = shape[i] == 1 ? 0 : step;
+    step *= static_cast<index_t>(shape[i]);
+  }
+}
+
+Pairing pairing(const char* op, const Shape& shape, const Shape& a, const Shape& b) {
+  Pairing p;
+  const bool one_a = element_count(a) == 1, one_b = element_count(b) == 1;
+  p.in_one_run = (one_a || same_shape(a, shape)) && (one_b || same_shape(b, shape));
+  p.step_a = !one_a;
+  p.step_b = !one_b;
+  if (p.in_one_run) return p;
+  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a, b});
+  p.walk.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) p.walk.extent[i] = static_cast<index_t>(shape[i]);
+  broadcast_strides(a, shape.size(), p.walk.stride);
+  broadcast_strides(b, shape.size(), p.walk.stride_b);
+  return p;
+}
+
+Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b) {
+  const bool alike = same_shape(a.shape(), b.shape());
+  Storage out(alike ? a.shape() : broadcast_shape(op, a.shape(), b.shape()));
+  Array& y = out.edit();
+  if (alike) {
+    kernels::binary(f, a.data(), 1, b.data(), 1, y.data(), count_of(y));
+  } else {
+    const Pairing p = pairing(op, y.shape(), a.shape(), b.shape());
+    if (p.in_one_run) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
+    else kernels::binary_strided(f, p.walk, a.data(), b.data(), y.data());
+  }
+  return Tensor(std::move(out));
+}
+
+Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x, kernels::Constants constants) {
+  Array out(x.shape());
+  kernels::unary(f, x.data(), out.data(), count_of(out), constants);
+  const Tensor y(std::move(out));
+  const Tensor kept = slope_reads_x ? x.detach() : y;
+  return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.accumulate, count_of(dy), constants);
+  });
+}
+
+Tensor unary_op_with_slope(const char* op, kernels::Unary f, const Tensor& x) {
+  Array y(x.shape());
+  if (!Tape::tracks({x})) {
+    kernels::unary(f, x.data(), y.data(), count_of(y));
+    return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
+  }
+  Array slope(x.shape());
+  kernels::unary_with_slope(f, x.data(), y.data(), slope.data(), count_of(y));
+  return Tape::record(op, {x}, Tensor(std::move(y)), [slope = Tensor(std::move(slope))](const Array& dy, Grads& g) {
+    const Destination dx = g.buffer(0);
+    kernels::product(dy.data(), slope.data(), 1, dx.data, dx.accumulate, count_of(dy));
+  });
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

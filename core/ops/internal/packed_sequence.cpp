@@ -1,0 +1,79 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/ops/internal/packed_sequence.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+std::vector<index_t> checked_lengths(const char* op, index_t batch, index_t time, const IndexArray& lengths) {
+  if (lengths.dimension() == 0) return std::vector<index_t>(static_cast<std::size_t>(batch), time);
+  if (lengths.dimension() != 1 || static_cast<index_t>(lengths.size()) != batch)
+    fail_shapes<Shape>(op, "there must be one length for each of " + std::to_string(batch) + " sequences",
+                       {Shape(lengths.shape().begin(), lengths.shape().end())});
+  for (index_t length : lengths)
+    if (length < 0 || length > time)
+      throw IndexError(op, "the length " + std::to_string(length) + " is outside 0.." + std::to_string(time));
+  return {lengths.begin(), lengths.end()};
+}
+
+}  // namespace
+
+PackedSequence::PackedSequence(const char* op, index_t batch, index_t time, const IndexArray& lengths, bool reverse)
+    : time_(time), order_(static_cast<std::size_t>(batch)), offset_{0} {
+  const std::vector<index_t> length = checked_lengths(op, batch, time, lengths);
+  const auto length_of = [&](index_t b) { return length[static_cast<std::size_t>(b)]; };
+  std::iota(order_.begin(), order_.end(), 0);
+  std::stable_sort(order_.begin(), order_.end(), [&](index_t a, index_t b) { return length_of(a) > length_of(b); });
+  place_.reserve(static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), index_t{0})));
+  const index_t steps = batch ? length_of(order_[0]) : 0;
+  for (index_t step = 0; step < steps; ++step) {
+    for (index_t b : order_) {
+      if (length_of(b) <= step) break;
+      place_.push_back(b * time + (reverse ? length_of(b) - 1 - step : step));
+    }
+    offset_.push_back(rows());
+  }
+  in_order_ = rows() == batch * time && std::is_sorted(place_.begin(), place_.end());
+}
+
+kernels::PackedSteps PackedSequence::steps() const {
+  return {batch(), static_cast<index_t>(offset_.size()) - 1, offset_.data(), place_.data()};
+}
+
+Tensor PackedSequence::pack(const Tensor& x) const {
+  if (in_order_) return x.detach();
+  const index_t width = x.extent(-1);
+  Array out(Shape{place_.size(), static_cast<std::size_t>(width)});
+  kernels::take_rows(x.data(), place_.data(), rows(), width, out.data());
+  return Tensor(std::move(out));
+}
+
+void PackedSequence::unpack(const Array& packed, real* out, bool accumulate) const {
+  const auto width = static_cast<index_t>(packed.shape()[1]);
+  if (!accumulate && rows() < batch() * time_) kernels::fill(out, 0, batch() * time_ * width);
+  kernels::put_rows(packed.data(), place_.data(), rows(), width, out, accumulate);
+}
+
+Array PackedSequence::by_time(const Array& packed) const {
+  const auto width = static_cast<index_t>(packed.shape()[1]);
+  std::vector<index_t> place = place_;
+  for (index_t& row : place) row = row % time_ * batch() + row / time_;
+  Array out(Shape{static_cast<std::size_t>(time_), order_.size(), static_cast<std::size_t>(width)});
+  kernels::fill(out.data(), 0, static_cast<index_t>(out.size()));
+  kernels::put_rows(packed.data(), place.data(), rows(), width, out.data(), false);
+  return out;
+}
+
+void PackedSequence::rank(const real* x, index_t width, real* out) const {
+  kernels::take_rows(x, order_.data(), batch(), width, out);
+}
+
+void PackedSequence::unrank(const real* x, index_t width, real* out, bool accumulate) const {
+  kernels::put_rows(x, order_.data(), batch(), width, out, accumulate);
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

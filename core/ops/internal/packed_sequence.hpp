@@ -1,0 +1,43 @@
+// Row order of a batch of sequences for the recurrent kernels. Shared by the op files, not part of the public
+// interface.
+#pragma once
+
+#include <xtape/core/kernels/recurrent.hpp>
+#include <xtape/core/tensor.hpp>
+
+#include <vector>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+/// The real steps of B sequences, without padding, as N rows: step after step in the order in which they run, and
+/// within a step by falling length. What is padding is never read and takes no part in anything.
+class PackedSequence {
+ public:
+  /// Lengths [B], or empty for sequences of T steps each. Throws ShapeError, or IndexError for a length outside 0..T.
+  PackedSequence(const char* op, index_t batch, index_t time, const IndexArray& lengths, bool reverse);
+
+  index_t batch() const { return static_cast<index_t>(order_.size()); }
+  index_t time() const { return time_; }
+  index_t rows() const { return static_cast<index_t>(place_.size()); }
+  kernels::PackedSteps steps() const;
+
+  /// x [B, T, I] -> [N, I]; x itself, detached, if its rows stand in that order already.
+  Tensor pack(const Tensor& x) const;
+  /// out [B, T, width] <- rows [N, width], or added; what is padding becomes zero, or stays when `accumulate`.
+  void unpack(const Array& rows, real* out, bool accumulate) const;
+  /// Rows of x [N, width] as [T, B, width], zeros where a sequence has no such step.
+  Array by_time(const Array& rows) const;
+
+  /// One row for each sequence: from the batch's order to falling lengths, and back.
+  void rank(const real* x, index_t width, real* out) const;
+  void unrank(const real* x, index_t width, real* out, bool accumulate) const;
+
+ private:
+  index_t time_;
+  std::vector<index_t> order_;   // sequence of each rank
+  std::vector<index_t> offset_;  // first row of each step, and N
+  std::vector<index_t> place_;   // row b T + t of each packed row
+  bool in_order_;
+};
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,253 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/recurrent_forward.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+using kernels::Factor;
+using kernels::gemm;
+
+void check_shape(const char* op, const char* what, const Tensor& x, std::initializer_list<index_t> wanted) {
+  const Shape shape = shape_of(wanted);
+  if (!same_shape(x.shape(), shape))
+    fail_shapes<Shape>(op, std::string(what) + " must have shape " + shape_text(shape), {x.shape()});
+}
+
+/// H, from weight_hh [G H, H].
+index_t hidden_size(const char* op, const GateLayout& layout, const RecurrentWeights& w) {
+  if (w.weight_hh.rank() != 2 || w.weight_hh.extent(0) != layout.gates * w.weight_hh.extent(1))
+    fail_shapes<Shape>(op, "weight_hh must be [" + std::to_string(layout.gates) + " H, H]", {w.weight_hh.shape()});
+  return w.weight_hh.extent(1);
+}
+
+/// I, from x [B, T, I] or [B, I].
+index_t input_size(const char* op, const Tensor& x, bool sequence) {
+  if (x.rank() != (sequence ? 3 : 2))
+    fail_shapes<Shape>(op, sequence ? "the input must be [B, T, I]" : "the input must be [B, I]", {x.shape()});
+  return x.extent(-1);
+}
+
+Array zeros(const Shape& shape) { return Tensor::zeros(shape).value(); }
+
+}  // namespace
+
+RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0,
+                             const Tensor& c0, const RecurrentWeights& w, const SequenceOptions* options)
+    : layout_(&layout),
+      sequence_(options != nullptr),
+      reverse_(options && options->reverse),
+      name_(options && !options->name.empty() ? options->name : op),
+      hidden_(hidden_size(op, layout, w)),
+      inputs_(input_size(op, x, sequence_)),
+      order_(op, x.extent(0), sequence_ ? x.extent(1) : 1, options ? options->lengths : IndexArray(), reverse_),
+      weight_ih_(w.weight_ih.detach()),
+      weight_hh_(w.weight_hh.detach()) {
+  const index_t batch = order_.batch();
+  check_shape(op, "weight_ih", w.weight_ih, {layout.gates * hidden_, inputs_});
+  if (w.bias_ih.defined()) check_shape(op, "bias_ih", w.bias_ih, {layout.gates * hidden_});
+  if (w.bias_hh.defined()) check_shape(op, "bias_hh", w.bias_hh, {layout.gates * hidden_});
+  if (h0.defined()) check_shape(op, "the hidden state", h0, {batch, hidden_});
+  if (c0.defined()) check_shape(op, "the cell state", c0, {batch, hidden_});
+  y_shape_ = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
+  element_count(y_shape_, op);
+  x_ = order_.pack(x);
+  bias_ = zeros(shape_of({layout.columns * hidden_}));
+  add_bias(w.bias_ih, layout.input);
+  add_bias(w.bias_hh, layout.hidden);
+  project_inputs();
+  start(h0, h_before_, h_last_);
+  if (layout.cells) start(c0, c_before_, c_last_);
+  if (Probe* probe = Probe::active(); probe && !sequence_) {
+    name_ = layer();
+    time_ = probe->cell_step(name_);
+  }
+  y_ = Array(y_shape_);
+  if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
+}
+
+void RecurrentPass::project_inputs() {
+  const index_t rows = order_.rows(), stride = layout_->columns * hidden_;
+  gates_ = Array(shape_of({rows, stride}));
+  index_t filled = 0;
+  for (const GateBlock& block : layout_->input) {
+    // A column that no input reaches starts at zero.
+    for (; filled < block.column; ++filled)
+      for (index_t row = 0; row < rows; ++row)
+        std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
+    gemm(rows, block.count * hidden_, inputs_, 1, {x_.data(), inputs_},
+         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0,
+         advanced(gates_.data(), block.column * hidden_), stride);
+    filled += block.count;
+  }
+}
+
+void RecurrentPass::add_bias(const Tensor& bias, std::span<const GateBlock> blocks) {
+  if (!bias.defined()) return;
+  for (const GateBlock& block : blocks)
+    kernels::scaled(bias.data() + block.row * hidden_, 1, bias_.data() + block.column * hidden_, true,
+                    block.count * hidden_);
+}
+
+void RecurrentPass::start(const Tensor& state, Array& before, Array& last) const {
+  before = Array(shape_of({order_.rows(), hidden_}));
+  last = Array(shape_of({order_.batch(), hidden_}));
+  if (state.defined()) order_.rank(state.data(), hidden_, last.data());
+  else kernels::fill(last.data(), 0, count_of(last));
+  std::copy_n(last.data(), first_rows() * hidden_, before.data());
+}
+
+kernels::RecurrentArrays RecurrentPass::arrays() {
+  kernels::RecurrentArrays out = {.steps = order_.steps(),
+                                  .hidden = hidden_,
+                                  .weight = weight_hh_.data(),
+                                  .bias = bias_.data(),
+                                  .gates = gates_.data(),
+                                  .h = {h_before_.data(), h_last_.data()},
+                                  .c = {nullptr, nullptr},
+                                  .y = y_.data()};
+  if (layout_->cells) out.c = {c_before_.data(), c_last_.data()};
+  return out;
+}
+
+std::string_view RecurrentPass::layer() const {
+  return sequence_ || LayerScope::current().empty() ? std::string_view(name_) : LayerScope::current();
+}
+
+void RecurrentPass::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
+  probe.gate({layer(), gate, sigmoid, advanced(gates_.data(), column * hidden_), order_.rows(), hidden_,
+              layout_->columns * hidden_});
+}
+
+void RecurrentPass::show_states(Probe& probe, bool sigmoid) const {
+  probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
+}
+
+Array RecurrentPass::ranked(const Array* upstream) const {
+  Array out = zeros(shape_of({order_.batch(), hidden_}));
+  if (upstream) order_.rank(upstream->data(), hidden_, out.data());
+  return out;
+}
+
+Array RecurrentPass::in_batch_order(const Array& last) const {
+  Array out(last.shape());
+  order_.unrank(last.data(), hidden_, out.data(), false);
+  return out;
+}
+
+std::array<Tensor, 3> RecurrentPass::outputs() {
+  std::array<Tensor, 3> out;
+  std::size_t i = 0;
+  out[i++] = Tensor(std::move(y_));
+  if (sequence_) out[i++] = Tensor(in_batch_order(h_last_));
+  if (layout_->cells) out[i++] = Tensor(in_batch_order(c_last_));
+  return out;
+}
+
+RecurrentBackward::RecurrentBackward(const RecurrentPass& pass, Grads& grads)
+    : pass_(pass), grads_(grads), dy_(grads.upstream(0)) {
+  const index_t batch = pass.order_.batch(), rows = pass.order_.rows();
+  if (!dy_) {
+    dy_zeros_ = zeros(shape_of({batch, pass.order_.time(), pass.hidden_}));
+    dy_ = &dy_zeros_;
+  }
+  dh_ = pass.ranked(pass.sequence_ ? grads.upstream(1) : nullptr);
+  if (pass.layout_->cells) dc_ = pass.ranked(grads.upstream(pass.sequence_ ? 2 : 1));
+  dgates_ = Array(pass.gates_.shape());
+  if (pass.sequence_ ? grads.watches_steps() : pass.time_ >= 0 && grads.probe()) {
+    dh_steps_ = Array(shape_of({rows, pass.hidden_}));
+    if (pass.layout_->cells) dc_steps_ = Array(dh_steps_.shape());
+  }
+}
+
+kernels::RecurrentGrads RecurrentBackward::arrays() {
+  const auto given = [](Array& x) { return x.dimension() ? x.data() : nullptr; };
+  return {.dy = dy_->data(),
+          .dh = dh_.data(),
+          .dc = given(dc_),
+          .dgates = dgates_.data(),
+          .dh_steps = given(dh_steps_),
+          .dc_steps = given(dc_steps_)};
+}
+
+void RecurrentBackward::finish(Factor second) {
+  const GateLayout& layout = *pass_.layout_;
+  if (dh_steps_.dimension()) report_steps();
+  add_input();
+  add_state(1, dh_);
+  add_weights(2, layout.input, pass_.inputs_, {pass_.x_.data(), pass_.inputs_}, {pass_.x_.data(), pass_.inputs_});
+  const Factor states{pass_.h_before_.data(), pass_.hidden_};
+  add_weights(3, layout.hidden, pass_.hidden_, states, second.data ? second : states);
+  if (grads_.needs(4) || grads_.needs(5)) {
+    const index_t columns = layout.columns * pass_.hidden_;
+    Array sums(shape_of({columns}));
+    kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, sums.data(), false);
+    add_bias(4, layout.input, sums);
+    add_bias(5, layout.hidden, sums);
+  }
+  if (layout.cells) add_state(6, dc_);
+}
+
+void RecurrentBackward::report_steps() {
+  const Array dh = pass_.order_.by_time(dh_steps_);
+  const Array dc = dc_steps_.dimension() ? pass_.order_.by_time(dc_steps_) : Array();
+  const index_t time = pass_.order_.time();
+  for (index_t i = 0; i < time; ++i) {
+    const index_t t = pass_.reverse_ ? i : time - 1 - i;
+    report(GradKind::hidden, dh, t);
+    if (dc.dimension()) report(GradKind::cell, dc, t);
+  }
+}
+
+void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t time) {
+  Array grad(dh_.shape());
+  std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
+  grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
+}
+
+Factor RecurrentBackward::gates(const GateBlock& block, bool transposed) const {
+  return {advanced(dgates_.data(), block.column * pass_.hidden_), pass_.layout_->columns * pass_.hidden_, transposed};
+}
+
+void RecurrentBackward::add_input() {
+  if (!grads_.needs(0)) return;
+  const index_t rows = pass_.order_.rows(), inputs = pass_.inputs_, h = pass_.hidden_;
+  Array dx(shape_of({rows, inputs}));
+  real beta = 0;
+  for (const GateBlock& block : pass_.layout_->input) {  // dX = dG W
+    gemm(rows, inputs, block.count * h, 1, gates(block, false),
+         {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, beta, dx.data(), inputs);
+    beta = 1;
+  }
+  const Destination to = grads_.buffer(0);
+  pass_.order_.unpack(dx, to.data, to.accumulate);
+}
+
+void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, Factor first,
+                                    Factor second) {
+  if (!grads_.needs(input)) return;
+  const Destination to = grads_.buffer(input);
+  for (const GateBlock& block : blocks)  // dW = dG^T X
+    gemm(block.count * pass_.hidden_, width, pass_.order_.rows(), 1, gates(block, true),
+         block.row == 0 ? first : second, to.beta(), to.data + block.row * pass_.hidden_ * width, width);
+}
+
+void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums) {
+  if (!grads_.needs(input)) return;
+  const Destination to = grads_.buffer(input);
+  for (const GateBlock& block : blocks)
+    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.data + block.row * pass_.hidden_, to.accumulate,
+                    block.count * pass_.hidden_);
+}
+
+void RecurrentBackward::add_state(std::size_t input, const Array& grad) {
+  if (!grads_.needs(input)) return;
+  const Destination to = grads_.buffer(input);
+  pass_.order_.unrank(grad.data(), pass_.hidden_, to.data, to.accumulate);
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

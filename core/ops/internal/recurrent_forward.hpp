@@ -1,0 +1,104 @@
+// What rnn, lstm and gru share around their kernels: packing, the product of the inputs, the weights' gradients. Not
+// part of the public interface.
+#pragma once
+
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/ops/internal/packed_sequence.hpp>
+#include <xtape/core/ops/recurrent.hpp>
+
+#include <array>
+#include <span>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+/// `count` gates: their weights start at gate `row` of a weight matrix, their values at gate `column` of the kernels.
+struct GateBlock {
+  index_t row;
+  index_t column;
+  index_t count;
+};
+
+struct GateLayout {
+  index_t gates;    ///< blocks of H rows in a weight matrix
+  index_t columns;  ///< blocks of H columns in the kernels' rows of gates
+  bool cells;       ///< there is a state c
+  std::span<const GateBlock> input;
+  std::span<const GateBlock> hidden;
+};
+
+/// One forward pass of a recurrent op, and what its backward needs of it. Operands on the tape: x 0, h0 1, weight_ih 2,
+/// weight_hh 3, bias_ih 4, bias_hh 5, c0 6. Outputs of a sequence op: y, h and c; of a cell op: h and c.
+class RecurrentPass {
+ public:
+  /// Checks the shapes and multiplies the inputs. Without `options` it is one step of a cell, x [B, I]. Throws
+  /// ShapeError or IndexError.
+  RecurrentPass(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0, const Tensor& c0,
+                const RecurrentWeights& weights, const SequenceOptions* options);
+
+  kernels::RecurrentArrays arrays();
+  /// Rows of step 0 in `arrays().h.before`.
+  index_t first_rows() const { return order_.rows() > 0 ? order_.steps().offset[1] : 0; }
+
+  /// Once the kernel has run and before outputs(): shows the probe one gate, or the states.
+  void show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const;
+  void show_states(Probe& probe, bool sigmoid) const;
+
+  /// Once the kernel has run: the outputs in the tape's order, and how many there are.
+  std::array<Tensor, 3> outputs();
+  bool is_sequence() const { return sequence_; }
+  std::size_t output_count() const { return (sequence_ ? 2 : 1) + (layout_->cells ? 1 : 0); }
+
+ private:
+  friend class RecurrentBackward;
+  friend class LastStepBackward;
+
+  std::string_view layer() const;
+  /// An upstream gradient of a last state in the order of the ranks, [B, H]; zeros for none.
+  Array ranked(const Array* upstream) const;
+  void project_inputs();
+  void add_bias(const Tensor& bias, std::span<const GateBlock> blocks);
+  void start(const Tensor& state, Array& before, Array& last) const;
+  Array in_batch_order(const Array& last) const;
+
+  const GateLayout* layout_;
+  bool sequence_;
+  bool reverse_;
+  std::string name_;
+  index_t time_ = -1;  // of a cell, if a probe wants to know
+  index_t hidden_, inputs_;
+  PackedSequence order_;
+  Shape y_shape_;
+  Tensor x_;  // packed, [N, I]
+  Tensor weight_ih_, weight_hh_;
+  Array bias_, gates_, h_before_, h_last_, c_before_, c_last_, y_;
+};
+
+/// The backward of a pass: the kernels' arrays, and what becomes of them.
+class RecurrentBackward {
+ public:
+  RecurrentBackward(const RecurrentPass& pass, Grads& grads);
+
+  kernels::RecurrentGrads arrays();
+
+  /// Gives the steps' gradients to their watchers and adds the gradients of all operands. Weights of the second hidden
+  /// block, if there is one, were multiplied with `second` instead of the states.
+  void finish(kernels::Factor second = {nullptr, 0});
+
+ private:
+  void report_steps();
+  void report(GradKind kind, const Array& step_grads, index_t time);
+  void add_input();
+  void add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, kernels::Factor first,
+                   kernels::Factor second);
+  void add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums);
+  void add_state(std::size_t input, const Array& grad);
+  kernels::Factor gates(const GateBlock& block, bool transposed) const;
+
+  const RecurrentPass& pass_;
+  Grads& grads_;
+  Array dy_zeros_;
+  const Array* dy_;
+  Array dh_, dc_, dgates_, dh_steps_, dc_steps_;
+};
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,77 @@
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/ops/internal/recurrent_lags.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+/// body(step, rank, row) for every packed row of the followed sequences.
+template <class Body>
+void LastStepBackward::for_rows(const Body& body) const {
+  const kernels::PackedSteps steps = pass_.order_.steps();
+  const auto followed = static_cast<index_t>(length_.size());
+  for (index_t s = 0; s < steps.steps; ++s) {
+    const index_t ranks = std::min(followed, steps.offset[s + 1] - steps.offset[s]);
+    for (index_t rank = 0; rank < ranks; ++rank) body(s, static_cast<std::size_t>(rank), steps.offset[s] + rank);
+  }
+}
+
+LastStepBackward::LastStepBackward(const RecurrentPass& pass, const Grads& grads)
+    : pass_(pass),
+      length_(static_cast<std::size_t>(std::min(pass.order_.batch(), kLagSequences)), 0),
+      dy_(pass.y_shape_),
+      dh_(pass.ranked(grads.upstream(1))),
+      dgates_(pass.gates_.shape()),
+      dh_steps_(pass.h_before_.shape()) {
+  for_rows([&](index_t, std::size_t rank, index_t) { ++length_[rank]; });
+  take_last_rows(grads.upstream(0));
+  if (pass.layout_->cells) {
+    dc_ = pass.ranked(grads.upstream(2));
+    dc_steps_ = Array(dh_steps_.shape());
+  }
+}
+
+void LastStepBackward::take_last_rows(const Array* dy) {
+  const kernels::PackedSteps steps = pass_.order_.steps();
+  for_rows([&](index_t s, std::size_t rank, index_t row) {
+    const index_t at = steps.place[row] * pass_.hidden_;
+    if (dy && s + 1 == length_[rank]) std::copy_n(dy->data() + at, pass_.hidden_, dy_.data() + at);
+    else std::fill_n(dy_.data() + at, pass_.hidden_, real(0));
+  });
+}
+
+kernels::RecurrentArrays LastStepBackward::followed(kernels::RecurrentArrays arrays) const {
+  arrays.steps.batch = static_cast<index_t>(length_.size());  // ranks are independent of each other
+  return arrays;
+}
+
+kernels::RecurrentGrads LastStepBackward::arrays() {
+  const auto given = [](Array& x) { return x.dimension() ? x.data() : nullptr; };
+  return {.dy = dy_.data(),
+          .dh = dh_.data(),
+          .dc = given(dc_),
+          .dgates = dgates_.data(),
+          .dh_steps = dh_steps_.data(),
+          .dc_steps = given(dc_steps_)};
+}
+
+std::vector<double> LastStepBackward::norms_by_lag(const Array& step_grads) const {
+  std::vector<double> squares(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
+  for_rows([&](index_t s, std::size_t rank, index_t row) {
+    squares[static_cast<std::size_t>(length_[rank] - 1 - s)] +=
+        kernels::sum_of_squares(step_grads.data() + row * pass_.hidden_, pass_.hidden_);
+  });
+  for (double& x : squares) x = std::sqrt(x);
+  return squares;
+}
+
+void LastStepBackward::report(Probe& probe) const {
+  LagNorms norms{pass_.name_, norms_by_lag(dh_steps_), {}};
+  if (norms.hidden.empty() || norms.hidden.front() == 0) return;
+  if (dc_steps_.dimension()) norms.cell = norms_by_lag(dc_steps_);
+  probe.lag_norms(norms);
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

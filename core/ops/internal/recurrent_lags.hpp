@@ -1,0 +1,36 @@
+// How far back the gradient of a sequence's last output reaches. Not part of the public interface.
+#pragma once
+
+#include <xtape/core/ops/internal/recurrent_forward.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+/// Sequences of a batch that are followed back, the longest ones: more would cost time and tell little more.
+constexpr index_t kLagSequences = 8;
+
+/// A second backward of a pass, for the probe: from the last real step of some sequences alone, without what later
+/// losses add on the way. Where a network vanishes or explodes, this gradient falls or grows with each step, while the
+/// full gradient of h_t stays as large as that of the loss at step t.
+class LastStepBackward {
+ public:
+  LastStepBackward(const RecurrentPass& pass, const Grads& grads);
+
+  /// The arrays of the pass without the sequences that are not followed.
+  kernels::RecurrentArrays followed(kernels::RecurrentArrays arrays) const;
+  kernels::RecurrentGrads arrays();
+
+  /// Once the kernel has run: tells the probe, unless no gradient reaches the last steps.
+  void report(Probe& probe) const;
+
+ private:
+  template <class Body>
+  void for_rows(const Body& body) const;
+  void take_last_rows(const Array* dy);
+  std::vector<double> norms_by_lag(const Array& step_grads) const;
+
+  const RecurrentPass& pass_;
+  std::vector<index_t> length_;  // of each rank that is followed
+  Array dy_, dh_, dc_, dgates_, dh_steps_, dc_steps_;
+};
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,215 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/matmul.hpp>
+#include <xtape/core/ops/shape.hpp>
+#include <xtape/core/threads.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+using kernels::Factor;
+using kernels::gemm;
+
+/// How the operands' leading axes meet: one product for each entry of `a` and `b` (element offsets).
+struct Batch {
+  index_t m, n, k;
+  std::vector<index_t> a, b;
+  bool a_repeats = false, b_repeats = false;  // a stored matrix serves several products, or none
+  Shape shape;                                // of the result
+};
+
+/// Element offsets of each batch entry of one operand, walked in the result's order.
+std::vector<index_t> batch_offsets(const Shape& operand, const Shape& lead, index_t matrix) {
+  std::vector<index_t> strides(lead.size());
+  const Shape operand_lead(operand.begin(), operand.end() - 2);
+  broadcast_strides(operand_lead, lead.size(), strides.data());
+  std::vector<index_t> offsets = {0};
+  for (std::size_t axis = 0; axis < lead.size(); ++axis) {
+    std::vector<index_t> next;
+    for (index_t base : offsets)
+      for (std::size_t i = 0; i < lead[axis]; ++i)
+        next.push_back(base + static_cast<index_t>(i) * strides[axis] * matrix);
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
+  const auto extent = [](const Shape& s, std::size_t from_end) { return static_cast<index_t>(s[s.size() - from_end]); };
+  Batch p;
+  p.m = extent(a, o.transpose_a ? 1 : 2);
+  p.k = extent(a, o.transpose_a ? 2 : 1);
+  p.n = extent(b, o.transpose_b ? 2 : 1);
+  if (p.k != extent(b, o.transpose_b ? 1 : 2)) fail_shapes<Shape>("matmul", "the inner sizes differ", {a, b});
+  const bool collapses = b.size() == 2 && !o.transpose_a;  // one tall product instead of many
+  if (collapses) {
+    p.shape = a;
+    p.shape[a.size() - 1] = static_cast<std::size_t>(p.n);
+    for (std::size_t i = 0; i + 2 < a.size(); ++i) p.m *= static_cast<index_t>(a[i]);
+    p.a = p.b = {0};
+    element_count(p.shape, "matmul");
+    return p;
+  }
+  Shape lead = broadcast_shape("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+  p.a = batch_offsets(a, lead, p.m * p.k);
+  p.b = batch_offsets(b, lead, p.k * p.n);
+  const auto stored = [](const Shape& s, index_t matrix) { return matrix ? element_count(s) / matrix : 1; };
+  p.a_repeats = stored(a, p.m * p.k) != static_cast<index_t>(p.a.size());
+  p.b_repeats = stored(b, p.k * p.n) != static_cast<index_t>(p.b.size());
+  p.shape = Shape(lead.size() + 2);
+  std::copy(lead.begin(), lead.end(), p.shape.begin());
+  p.shape[lead.size()] = static_cast<std::size_t>(p.m);
+  p.shape[lead.size() + 1] = static_cast<std::size_t>(p.n);
+  element_count(p.shape, "matmul");
+  return p;
+}
+
+/// product(i, beta) for every batch entry. Where entries share a destination they are added one after the other.
+template <class Product>
+void for_batch(std::size_t entries, bool destinations_repeat, const Destination& to, index_t size,
+               const Product& product) {
+  if (!destinations_repeat) {
+    const auto count = static_cast<index_t>(entries);
+    if (count == 1) return product(std::size_t{0}, to.beta());
+    parallel_for(count, [&](index_t i) { product(static_cast<std::size_t>(i), to.beta()); });
+    return;
+  }
+  if (!to.accumulate) kernels::fill(to.data, 0, size);
+  for (std::size_t i = 0; i < entries; ++i) product(i, real(1));
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
+  if (a.rank() == 0 || b.rank() == 0) fail_shapes<Shape>("matmul", "a scalar is no matrix", {a.shape(), b.shape()});
+  if (a.rank() == 1 || b.rank() == 1) {
+    if ((a.rank() == 1 && o.transpose_a) || (b.rank() == 1 && o.transpose_b))
+      fail_shapes<Shape>("matmul", "a vector cannot be transposed", {a.shape(), b.shape()});
+    const Tensor left = a.rank() == 1 ? reshape(a, {1, a.size()}) : a;
+    const Tensor right = b.rank() == 1 ? reshape(b, {b.size(), 1}) : b;
+    const Tensor y = matmul(left, right, o);
+    Axes shape(y.shape().begin(), y.shape().end());
+    if (b.rank() == 1) shape.pop_back();
+    if (a.rank() == 1) shape.erase(shape.end() - (b.rank() == 1 ? 1 : 2));
+    return reshape(y, shape);
+  }
+  const Batch p = plan(a.shape(), b.shape(), o);
+  const Factor fa{a.data(), o.transpose_a ? p.m : p.k, o.transpose_a};
+  const Factor fb{b.data(), o.transpose_b ? p.k : p.n, o.transpose_b};
+  Array y(p.shape);
+  const index_t matrix = p.m * p.n;
+  for_batch(p.a.size(), false, {y.data(), false}, count_of(y), [&](std::size_t i, real beta) {
+    gemm(p.m, p.n, p.k, 1, {fa.data + p.a[i], fa.stride, fa.transposed}, {fb.data + p.b[i], fb.stride, fb.transposed},
+         beta, y.data() + static_cast<index_t>(i) * matrix, p.n);
+  });
+  return Tape::record(
+      "matmul", {a, b}, Tensor(std::move(y)), [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
+        const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
+        const auto upstream = [&](std::size_t i, bool transposed) {
+          return Factor{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
+        };
+        if (g.needs(0)) {  // dA = dY B^T, or its transpose B dY^T where a is used transposed
+          const Destination to = g.buffer(0);
+          for_batch(p.a.size(), p.a_repeats, to, a.size(), [&](std::size_t i, real beta) {
+            const real* right = b.data() + p.b[i];
+            real* out = to.data + p.a[i];
+            if (o.transpose_a)
+              gemm(p.k, p.m, p.n, 1, {right, stride_b, o.transpose_b}, upstream(i, true), beta, out, p.m);
+            else gemm(p.m, p.k, p.n, 1, upstream(i, false), {right, stride_b, !o.transpose_b}, beta, out, p.k);
+          });
+        }
+        if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
+          const Destination to = g.buffer(1);
+          for_batch(p.b.size(), p.b_repeats, to, b.size(), [&](std::size_t i, real beta) {
+            const real* left = a.data() + p.a[i];
+            real* out = to.data + p.b[i];
+            if (o.transpose_b)
+              gemm(p.n, p.k, p.m, 1, upstream(i, true), {left, stride_a, o.transpose_a}, beta, out, p.k);
+            else gemm(p.k, p.n, p.m, 1, {left, stride_a, !o.transpose_a}, upstream(i, false), beta, out, p.n);
+          });
+        }
+      });
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (weight.rank() != 2 || x.rank() < 1 || x.extent(-1) != weight.extent(1))
+    fail_shapes<Shape>("linear", "the input's last axis must be the weight's second", {x.shape(), weight.shape()});
+  const index_t in = weight.extent(1), out = weight.extent(0);
+  const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
+  if (bias.defined() && (bias.rank() != 1 || bias.size() != out))
+    fail_shapes<Shape>("linear", "the bias must have one number for each output", {weight.shape(), bias.shape()});
+  Shape shape = x.shape();
+  shape[shape.size() - 1] = static_cast<std::size_t>(out);
+  element_count(shape, "linear");
+  Array y(shape);
+  gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out,
+       bias.defined() ? bias.data() : nullptr);
+  return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
+                      [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
+                        if (g.needs(0)) {  // dX = dY W
+                          const Destination to = g.buffer(0);
+                          gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
+                        }
+                        if (g.needs(1)) {  // dW = dY^T X
+                          const Destination to = g.buffer(1);
+                          gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
+                        }
+                        if (g.needs(2)) {  // db = column sums of dY
+                          const Destination to = g.buffer(2);
+                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.accumulate);
+                        }
+                      });
+}
+
+namespace {
+void check_vectors(const char* caller, const Tensor& a, const Tensor& b) {
+  if (a.rank() != 1 || b.rank() != 1)
+    fail_shapes<Shape>(caller, "the operands must be vectors", {a.shape(), b.shape()});
+}
+}  // namespace
+
+Tensor dot(const Tensor& a, const Tensor& b) {
+  check_vectors("dot", a, b);
+  if (a.size() != b.size()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
+  return matmul(a, b);
+}
+
+Tensor outer(const Tensor& a, const Tensor& b) {
+  check_vectors("outer", a, b);
+  return matmul(reshape(a, {a.size(), 1}), reshape(b, {1, b.size()}));
+}
+
+GradCases linear_algebra_grad_cases() {
+  using Args = std::span<const Tensor>;
+  GradCases cases;
+  const auto product = [&](const char* title, Shape a, Shape b, MatmulOptions o) {
+    cases.push_back({"matmul", title, {sample(a, 21), sample(b, 22)}, [o](Args x) { return matmul(x[0], x[1], o); }});
+  };
+  product("2-D", {2, 3}, {3, 4}, {});
+  product("a transposed", {3, 2}, {3, 4}, {.transpose_a = true});
+  product("b transposed", {2, 3}, {4, 3}, {.transpose_b = true});
+  product("both transposed", {3, 2}, {4, 3}, {.transpose_a = true, .transpose_b = true});
+  product("square, for one operand twice", {3, 3}, {3, 3}, {});
+  product("batch", {2, 2, 3}, {2, 3, 4}, {});
+  product("batch against matrix", {2, 2, 3}, {3, 4}, {});
+  product("transposed batch against matrix", {2, 3, 2}, {3, 4}, {.transpose_a = true});
+  product("matrix against batch", {2, 3}, {2, 4, 3}, {.transpose_b = true});
+  product("broadcast batches", {2, 1, 2, 3}, {3, 3, 4}, {});
+  product("vectors", {3}, {3}, {});
+  product("vector on the left", {3}, {2, 3, 4}, {});
+  product("vector on the right", {2, 4, 3}, {3}, {});
+  const Array x = sample({2, 3, 4}, 23), w = sample({5, 4}, 24), b = sample({5}, 25);
+  cases.push_back({"linear", "with bias", {x, w, b}, [](Args a) { return linear(a[0], a[1], a[2]); }});
+  cases.push_back({"linear", "without bias", {x, w}, [](Args a) { return linear(a[0], a[1]); }});
+  const Array u = sample({3}, 26), v = sample({3}, 27), longer = sample({4}, 28);
+  cases.push_back({"matmul", "dot", {u, v}, [](Args a) { return dot(a[0], a[1]); }});
+  cases.push_back({"matmul", "outer", {u, longer}, [](Args a) { return outer(a[0], a[1]); }});
+  return cases;
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

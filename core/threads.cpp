@@ -1,0 +1,202 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/threads.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace xtape {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kClosed = 1 << 20;
+constexpr int kSpins = 4000;  // 40 to 200 us: longer than the gap between two kernels, shorter than a time slice
+
+int default_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const long wanted = std::strtol(text, nullptr, 10);
+    if (wanted >= 1) return static_cast<int>(std::min<long>(wanted, kMaxThreads));
+  }
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, static_cast<unsigned>(kMaxThreads)));
+}
+
+std::atomic<int>& wanted_threads() {
+  static std::atomic<int> count{default_threads()};
+  return count;
+}
+
+thread_local bool inside_task = false;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Workers sleep on `epoch`, which each new job raises. A worker enters a job only while it is open; a job is over when
+/// its tasks are handed out and all who entered have left, so that nobody waits for a worker that comes late. Each
+/// worker has a share of neighbouring tasks, which it does first: what it wrote in one kernel it will read in the next,
+/// out of its own cache. Then it helps with the shares of others.
+class Pool {
+ public:
+  /// Starts as many helpers as the system grants: a thread too few costs time, and no result depends on their number.
+  explicit Pool(int wanted) : process_(::getpid()), wanted_(wanted), shares_(static_cast<std::size_t>(wanted) + 1) {
+    helpers_.reserve(static_cast<std::size_t>(wanted));
+    try {
+      for (int i = 0; i < wanted; ++i) helpers_.emplace_back([this, i] { work(static_cast<std::size_t>(i) + 1); });
+    } catch (const std::system_error&) {
+    }
+  }
+
+  ~Pool() {
+    stop_ = true;
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+  }
+
+  int wanted() const { return wanted_; }
+  int helpers() const { return static_cast<int>(helpers_.size()); }
+  bool forked() const { return process_ != ::getpid(); }
+
+  void run(index_t tasks, TaskFunction function, const void* context) {
+    function_ = function;
+    context_ = context;
+    const auto workers = static_cast<index_t>(shares_.size());
+    for (index_t i = 0; i < workers; ++i) {
+      Share& share = shares_[static_cast<std::size_t>(i)];
+      share.next.store(tasks * i / workers, std::memory_order_relaxed);
+      share.end = tasks * (i + 1) / workers;
+    }
+    inside_.store(0, std::memory_order_release);  // opens the job
+    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.notify_all();
+    drain(0);
+    inside_.fetch_or(kClosed, std::memory_order_acquire);
+    for (int spins = 0; inside_.load(std::memory_order_acquire) != kClosed; ++spins) {
+      if (spins < kSpins) {
+        relax();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+ private:
+  /// Counts the calling worker in, unless the job is closed.
+  bool enter() {
+    int inside = inside_.load(std::memory_order_relaxed);
+    while (!(inside & kClosed))
+      if (inside_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire)) return true;
+    return false;
+  }
+
+  /// Tasks of a job that lie beside each other; on a cache line of its own.
+  struct alignas(64) Share {
+    std::atomic<index_t> next{0};
+    index_t end = 0;
+
+    /// The next task, or -1.
+    index_t take() {
+      if (next.load(std::memory_order_relaxed) >= end) return -1;
+      const index_t task = next.fetch_add(1, std::memory_order_relaxed);
+      return task < end ? task : -1;
+    }
+  };
+
+  /// Does the tasks of the worker's own share, then what is left of those of the workers after it.
+  void drain(std::size_t worker) {
+    inside_task = true;
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      Share& share = shares_[(worker + i) % shares_.size()];
+      for (index_t task; (task = share.take()) >= 0;) function_(context_, task);
+    }
+    inside_task = false;
+  }
+
+  void work(std::size_t worker) {
+    std::uint64_t seen = 0;
+    while (true) {
+      std::uint64_t now = epoch_.load(std::memory_order_acquire);
+      for (int spins = 0; now == seen && spins < kSpins; ++spins) {
+        relax();
+        now = epoch_.load(std::memory_order_acquire);
+      }
+      if (now == seen) {
+        epoch_.wait(seen, std::memory_order_acquire);
+        continue;
+      }
+      seen = now;
+      if (stop_) return;
+      if (!enter()) continue;
+      drain(worker);
+      inside_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  pid_t process_;
+  int wanted_;
+  std::vector<Share> shares_;
+  std::vector<std::thread> helpers_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<int> inside_{kClosed};  // workers in the job; plus kClosed once its tasks are handed out
+  std::atomic<bool> stop_{false};
+  TaskFunction function_ = nullptr;
+  const void* context_ = nullptr;
+};
+
+struct PoolSlot {
+  std::mutex mutex;
+  Pool* pool = nullptr;
+
+  /// The pool with the wanted number of helpers. In a forked child the parent's threads do not exist: its pool object
+  /// is left alone and a new one made. The mutex is held.
+  Pool& get(int helpers) {
+    if (pool && pool->forked()) pool = nullptr;
+    if (pool && pool->wanted() != helpers) {
+      delete pool;
+      pool = nullptr;
+    }
+    if (!pool) pool = new Pool(helpers);
+    return *pool;
+  }
+
+  ~PoolSlot() {
+    if (pool && !pool->forked()) delete pool;
+  }
+};
+
+PoolSlot& slot() {
+  static PoolSlot instance;
+  return instance;
+}
+
+}  // namespace
+
+int threads() { return wanted_threads().load(std::memory_order_relaxed); }
+
+void set_threads(int count) {
+  if (count < 1 || count > kMaxThreads)
+    throw ValueError("set_threads", "the number of threads must be 1 to 1024, not " + std::to_string(count));
+  wanted_threads().store(count, std::memory_order_relaxed);
+}
+
+void run_tasks(index_t tasks, TaskFunction function, const void* context) noexcept {
+  if (tasks > 1 && threads() > 1 && !inside_task) {
+    const std::unique_lock lock(slot().mutex, std::try_to_lock);
+    if (lock.owns_lock()) {
+      slot().get(threads() - 1).run(tasks, function, context);
+      return;
+    }
+  }
+  for (index_t task = 0; task < tasks; ++task) function(context, task);
+}
+
+}  // namespace xtape

@@ -1,0 +1,36 @@
+#include <xtape/core/error.hpp>
+#include <xtape/data/json_text.hpp>
+#include "studies/common/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace xtape {
+
+using Json = nlohmann::ordered_json;
+
+std::string results_json(const FinishedRun& run) {
+  Json json = {{"format_version", 1}, {"arguments", run.arguments}, {"results", Json::object()}};
+  for (const auto& [name, values] : run.results) {
+    Json& list = json["results"][name] = Json::array();
+    for (double value : values) list.push_back(json_number<Json>(value));
+  }
+  return json_text(json, 1) + "\n";
+}
+
+FinishedRun results_of_json(const std::string& text, const std::string& path) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format_version") != 1) throw FileError("sweep", path + " is of another version");
+    FinishedRun out{json.at("arguments").get<std::vector<std::string>>(), {}};
+    for (const auto& [name, list] : json.at("results").items())
+      for (std::vector<double>& values = out.results[name]; const Json& value : list)
+        values.push_back(number_of(value));
+    return out;
+  } catch (const Json::exception& error) {
+    throw FileError("sweep", path + " is damaged: " + error.what());
+  }
+}
+
+}  // namespace xtape

@@ -1,0 +1,127 @@
+#include <xtape/core/error.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/run/machine.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace xtape {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& reason) {
+  throw FileError("run_log", path + ": " + reason);
+}
+
+constexpr const char* kLock = ".lock";
+
+/// Only the lock, or half a run.json.
+bool no_run_yet(const fs::path& directory, std::error_code& error) {
+  for (const auto& entry : fs::directory_iterator(directory, error))
+    if (entry.path().filename() != kLock && entry.path().filename() != "run.json.new") return false;
+  return true;
+}
+
+/// Makes a directory that was not there before; false if it was.
+bool make_directory(const fs::path& path) {
+  std::error_code error;
+  const bool made = fs::create_directories(path, error);
+  if (error) fail(path.string(), "the directory cannot be made: " + error.message());
+  return made;
+}
+
+/// A first name that is free, for two runs that start in the same second.
+std::string make_named_by_time(const std::string& program) {
+  const std::string name = "runs/" + program + "-" + utc_time("%Y%m%d-%H%M%S");
+  std::string free = name;
+  for (int i = 2; !make_directory(free); ++i) free = name + "-" + std::to_string(i);
+  return free;
+}
+
+}  // namespace
+
+std::string make_run_directory(const std::string& out, const std::string& program) {
+  if (out.empty()) return make_named_by_time(program);
+  std::error_code error;
+  if (fs::exists(out, error) && !fs::is_directory(out, error)) fail(out, "it is not a directory");
+  if (!make_directory(out)) {
+    const bool empty = no_run_yet(out, error);
+    if (error) fail(out, error.message());
+    if (!empty) fail(out, "the directory is not empty; a run needs one of its own, or --resume to go on");
+  }
+  return out;
+}
+
+DirectoryLock::DirectoryLock(const std::string& directory) {
+  const std::string path = directory + "/" + kLock;
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(path, std::strerror(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    char holder[32] = {};
+    const bool named = ::read(descriptor_, holder, sizeof holder - 1) > 0;
+    ::close(descriptor_);
+    if (error != EWOULDBLOCK) fail(path, std::strerror(error));
+    fail(directory, "the directory is in use by another run" + (named ? " (process " + std::string(holder) + ")" : ""));
+  }
+  const std::string process = std::to_string(::getpid());
+  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // only for the message above
+}
+
+DirectoryLock::~DirectoryLock() { ::close(descriptor_); }
+
+std::size_t size_before(index_t step, std::string_view content,
+                        const std::function<std::optional<index_t>(std::string_view)>& step_of) {
+  std::size_t size = 0;
+  while (true) {
+    const std::size_t end = content.find('\n', size);
+    if (end == content.npos) return size;
+    const std::optional<index_t> line_step = step_of(content.substr(size, end - size));
+    if (line_step && *line_step >= step) return size;
+    size = end + 1;
+  }
+}
+
+LineFile::LineFile(std::string path, Open how)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (how == Open::fresh ? O_EXCL : 0), 0666)) {
+  if (descriptor_ < 0) fail(path_, std::strerror(errno));
+  size_ = ::lseek(descriptor_, 0, SEEK_END);
+}
+
+LineFile::~LineFile() { close(); }
+
+std::string LineFile::append(std::string_view lines) noexcept {
+  if (const int error = write_all(descriptor_, lines)) {
+    // The reason to report is the first error; a half line that cannot be cut off either stays.
+    if (::ftruncate(descriptor_, size_) == 0) ::lseek(descriptor_, size_, SEEK_SET);
+    return std::strerror(error);
+  }
+  size_ += static_cast<long>(lines.size());
+  return "";
+}
+
+std::string LineFile::flush() noexcept { return ::fsync(descriptor_) != 0 ? std::strerror(errno) : ""; }
+
+void LineFile::cut(std::size_t size) {
+  const auto end = static_cast<off_t>(size);
+  if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end)
+    fail(path_, std::strerror(errno));
+  size_ = end;
+}
+
+std::string LineFile::close() noexcept {
+  const int descriptor = std::exchange(descriptor_, -1);
+  return descriptor >= 0 && ::close(descriptor) != 0 ? std::strerror(errno) : "";
+}
+
+}  // namespace xtape

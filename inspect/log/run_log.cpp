@@ -1,0 +1,353 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
+#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/threads.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/inspect/log/anomaly.hpp>
+#include <xtape/inspect/log/console.hpp>
+#include <xtape/inspect/log/dump_signal.hpp>
+#include <xtape/inspect/log/flight_recorder.hpp>
+#include <xtape/inspect/log/layer_table.hpp>
+#include <xtape/inspect/log/log_state.hpp>
+#include <xtape/inspect/log/run_log.hpp>
+#include <xtape/inspect/log/run_writer.hpp>
+#include <xtape/inspect/log/step_probe.hpp>
+#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/machine.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kFlightSteps = 64;
+constexpr index_t kMostEvents = 100;  // of one kind; a run that is broken for good must not fill the disk
+constexpr index_t kMostDumps = 10;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name());
+  return names;
+}
+
+LayerTable table_of(const std::vector<Parameter>& parameters) {
+  std::vector<index_t> elements;
+  for (const Parameter& parameter : parameters) elements.push_back(parameter.size());
+  return {names_of(parameters), elements};
+}
+
+RunInfo info_of(const Args& args, const ParamStore& store) {
+  RunInfo info = {.program = args.program(),
+                  .options = args.values(),
+                  .seed = args.seed(),
+                  .flavour = sizeof(real) == sizeof(double) ? "f64" : "f32",
+                  .blas = kernels::backend_name(),
+                  .isa = kernels::level().name,
+                  .threads = threads(),
+                  .parameters = store.parameter_count()};
+  for (const Parameter& p : store.parameters())
+    info.layout.push_back({p.name(), {p.shape().begin(), p.shape().end()}, p.trainable()});
+  return info;
+}
+
+std::string console_header() { return "    step      loss  validation        lr  grad norm  tokens/s"; }
+
+std::string console_line(const StepRecord& r) {
+  const auto column = [](const std::optional<double>& value, const char* format, std::size_t width) {
+    const std::string text = value ? number_text(*value, format) : "";
+    return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
+  };
+  return column(static_cast<double>(r.step), "%.0f", 8) + column(r.loss, "%.4f", 10) +
+         column(r.validation_loss, "%.4f", 12) + column(r.lr, "%.2e", 10) + column(r.grad_norm, "%.4f", 11) +
+         column(r.wall.tokens_per_second, "%.0f", 10);
+}
+
+/// Adds a step to what happened since the last logged one.
+void add(IntervalNumbers& interval, const FlightStep& step, bool skipped) {
+  const auto widen = [](double& low, double& high, double value) {
+    if (!std::isfinite(value)) return;
+    low = std::fmin(low, value);  // passes over NaN
+    high = std::fmax(high, value);
+  };
+  widen(interval.loss_min, interval.loss_max, step.loss);
+  widen(interval.grad_norm_min, interval.grad_norm_max, step.grad_norm);
+  ++interval.steps;
+  interval.clipped += step.clip_factor < 1;
+  interval.skipped += skipped;
+}
+
+}  // namespace
+
+struct RunLog::State {
+  State(const Args& args, const ParamStore& store, const RunLogOptions& options)
+      : interval(options.interval),
+        steps(args.steps()),
+        policy(on_trouble(args.on_trouble())),
+        parameters(store.parameters()),
+        table(table_of(parameters)),
+        recorder(names_of(parameters), kFlightSteps),
+        directory(args.resume().empty() ? make_run_directory(args.out(), args.program()) : args.resume()),
+        lock(directory),
+        waits(!args.resume().empty()),
+        console(args.steps(), options.console) {
+    if (args.detect_anomaly()) anomaly = std::make_shared<AnomalyFinder>(directory);
+    // A tape may outlive this log, and keeps its probe.
+    const auto see = [finder = anomaly](const OpEvent& event) { finder->see(event); };
+    probe = anomaly ? std::make_shared<StepProbe>(see) : std::make_shared<StepProbe>();
+  }
+
+  index_t interval, steps;
+  OnTrouble policy;
+  std::vector<Parameter> parameters;
+  LayerTable table;
+  FlightRecorder recorder;
+  std::string directory;
+  DirectoryLock lock;
+  bool waits;               // for load_state
+  std::string resumed_run;  // the new run.json, once the state is loaded
+  Console console;
+  std::optional<RunWriter> writer;
+  std::shared_ptr<AnomalyFinder> anomaly;  // empty unless wanted
+  std::shared_ptr<StepProbe> probe;
+  std::optional<SignalWatch> signals = std::optional<SignalWatch>(std::in_place);  // until finish()
+  Watch watch;
+  IntervalNumbers since_logged;
+  index_t last_step = -1;
+  index_t refused_step = -1;  // accepts() said no
+  bool any_logged = false, finished = false, anomaly_told = false;
+  index_t tokens = 0;  // since `logged_at`
+  index_t dumps = 0;
+  std::map<std::string, index_t> events;  // by kind
+  Clock::time_point started_at = Clock::now(), logged_at = started_at;
+
+  Wall wall() {
+    const Clock::time_point now = Clock::now();
+    const double since_last = seconds_between(logged_at, now);
+    Wall out{.seconds = seconds_between(started_at, now), .memory_bytes = resident_bytes()};
+    if (tokens > 0 && since_last > 0) out.tokens_per_second = static_cast<double>(tokens) / since_last;
+    tokens = 0;
+    logged_at = now;
+    return out;
+  }
+
+  /// The numbers of every step, logged or not. Throws GradientError after a failed backward pass.
+  FlightStep flight_step(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) const {
+    FlightStep out{.step = step, .batch = metrics.batch.value_or(step), .loss = metrics.loss, .lr = metrics.lr};
+    double joint = 0, clipped = 0;
+    for (const Parameter& p : parameters) {
+      const double norm = p.has_grad() ? p.grad_norm() : 0, after = norm * p.clip_factor();
+      joint += norm * norm;
+      clipped += after * after;
+      out.grad_norms.push_back(norm);
+      out.update_norms.push_back(update_norm(p));
+    }
+    out.grad_norm = metrics.grad_norm.value_or(std::sqrt(joint));
+    out.clip_factor = joint > 0 && clipped < joint ? std::sqrt(clipped / joint) : 1;
+    return out;
+  }
+
+  StepRecord record_of(const FlightStep& now, const StepMetrics& metrics) {
+    StepRecord out;
+    probe->fill(out, parameters);
+    out.step = now.step;
+    out.loss = metrics.loss;
+    out.validation_loss = metrics.validation_loss;
+    out.lr = metrics.lr;
+    out.grad_norm = now.grad_norm;
+    out.clip_factor = now.clip_factor;
+    out.loss_z = watch.loss_z(metrics.loss);
+    out.grad_norm_z = watch.grad_norm_z(now.grad_norm);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      ParameterNumbers& p = out.parameters[i];
+      p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].size()));
+      p.update_norm = now.update_norms[i];
+      p.update_ratio = p.update_norm == 0 ? 0 : p.update_norm / p.weight_norm;
+    }
+    return out;
+  }
+
+  void write(StepRecord& record, const FlightStep& now) {
+    record.interval = std::exchange(since_logged, {});
+    record.wall = wall();
+    writer->step(record);
+    table.add(now.grad_norms);
+    console.line(console_line(record));
+    any_logged = true;
+  }
+
+  /// Writes the flight recorder's steps, unless it has done so too often; returns the file's name or "".
+  std::string dump(const std::string& reason) {
+    if (dumps >= kMostDumps) return "";
+    try {
+      const std::string file = recorder.dump(directory, reason);
+      dumps += !file.empty();
+      return file;
+    } catch (const FileError& error) {
+      dumps = kMostDumps;
+      console.warning(std::string(error.what()) + "; the run goes on without its flight recorder");
+      return "";
+    }
+  }
+
+  void tell(EventRecord event) {
+    if (++events[event.kind] > kMostEvents) return;
+    if (event.file.empty()) event.file = dump(event.text);
+    console.warning(event.text + (event.file.empty() ? "" : "; see " + directory + "/" + event.file));
+    writer->event(event);
+  }
+
+  /// Tells of what is wrong with a step; true if the policy is to stop there.
+  bool tell_troubles(const FlightStep& now) {
+    bool broken = false;
+    if (anomaly && anomaly->found() && !std::exchange(anomaly_told, true)) {
+      const Anomaly& a = *anomaly->found();
+      tell({now.step, "anomaly", a.text, a.layer, a.op, a.file, 0});
+      broken = true;
+    }
+    if (const std::optional<Trouble> trouble = watch.judge(now.step, now.loss, now.grad_norm)) {
+      const bool nonfinite = trouble->kind == Trouble::Kind::nonfinite;
+      const std::string batch = " (batch " + std::to_string(now.batch) + ")";
+      const std::string skipped = refused_step == now.step ? "; the step is skipped" : "";
+      tell({now.step, nonfinite ? "nonfinite" : "spike", trouble->text + batch + skipped, "", "", "", trouble->value});
+      broken = broken || nonfinite;
+    }
+    return broken && policy == OnTrouble::stop;
+  }
+
+  /// Looks ahead: the probe is attached if the next step is to be logged, or all ops are checked.
+  void prepare(bool next_is_due) {
+    probe->begin(next_is_due);
+    if (anomaly) anomaly->begin(last_step + 1);
+    if (next_is_due || anomaly) probe->attach();
+    else probe->detach();
+  }
+
+  void obey_signal() {
+    const int signal = signals->take();
+    if (signal == 0) return;
+    const std::string file = dump("signal " + std::to_string(signal));
+    if (!file.empty())
+      writer->event({last_step, "dump", "signal " + std::to_string(signal) + " came", "", "", file, 0});
+    if (signal != SIGUSR1) SignalWatch::give_back(signal);
+  }
+};
+
+RunLog::RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options) {
+  if (options.interval < 1)
+    throw ValueError("run_log", "the interval must be at least 1, not " + std::to_string(options.interval));
+  state_ = std::make_unique<State>(args, store, options);
+  State& s = *state_;
+  const std::string run_file = s.directory + "/run.json";
+  const RunInfo info = info_of(args, store);
+  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info, args.steps());
+  else write_file(run_file, run_json(info));
+  const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
+  s.writer.emplace(
+      s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
+  s.console.line(console_header());
+  if (!s.waits) s.prepare(true);
+}
+
+RunLog::~RunLog() {
+  if (!state_) return;
+  state_->probe->detach();
+  if (!state_->finished) state_->dump("the run ended before it was finished");
+}
+
+const std::string& RunLog::directory() const { return state_->directory; }
+
+bool RunLog::due(index_t step) const {
+  return !state_->any_logged || step % state_->interval == 0 || step + 1 == state_->steps;
+}
+
+bool RunLog::accepts(index_t step, double loss, double grad_norm) {
+  State& s = *state_;
+  if (s.policy == OnTrouble::warn || !s.watch.judge(step, loss, grad_norm)) return true;
+  if (s.policy == OnTrouble::stop && std::isfinite(loss) && std::isfinite(grad_norm)) return true;
+  s.refused_step = step;
+  return false;
+}
+
+void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) {
+  State& s = *state_;
+  if (s.finished) throw ValueError("run_log", "a step is logged after finish()");
+  if (s.waits) throw ValueError("run_log", "a run is resumed, but nothing loaded its state (see Checkpoints)");
+  if (step <= s.last_step)
+    throw ValueError("run_log",
+                     "step " + std::to_string(step) + " does not come after step " + std::to_string(s.last_step));
+  const bool logged = due(step) || metrics.validation_loss;
+  const FlightStep now = s.flight_step(step, metrics, update_norm);  // may throw, so it comes before any change
+  StepRecord record;
+  if (logged) record = s.record_of(now, metrics);
+  s.last_step = step;
+  s.tokens += metrics.tokens;
+  add(s.since_logged, now, s.refused_step == step || !std::isfinite(now.grad_norm));
+  s.recorder.add(now);
+  s.console.progress(step + 1);
+  if (logged) s.write(record, now);
+  const bool stop = s.tell_troubles(now);
+  s.watch.note(now.loss, now.grad_norm);
+  s.prepare(due(step + 1));
+  if (stop)
+    throw DivergedError("run_log", "the run stops at step " + std::to_string(step) + ", as --on-trouble stop asks");
+  s.obey_signal();
+}
+
+void RunLog::attention(index_t step, const std::vector<std::string>& tokens, const Array& weights) {
+  if (weights.dimension() != 4 || weights.shape()[2] > tokens.size() || weights.shape()[3] > tokens.size())
+    fail_shapes<Shape>("run_log", "attention weights must be [layers, heads, queries, keys] with a text for each place",
+                       {weights.shape(), Shape{tokens.size()}});
+  try {
+    save_attention(state_->directory, step, tokens, stored("attention", weights));
+  } catch (const FileError& error) {
+    state_->console.warning(std::string(error.what()) + "; the run goes on without its attention");
+  }
+}
+
+std::string RunLog::state() {
+  State& s = *state_;
+  s.writer->flush();
+  return log_state_text({s.any_logged, s.since_logged, s.watch.history(), s.events, s.dumps});
+}
+
+void RunLog::load_state(index_t step, const std::string& text) {
+  State& s = *state_;
+  const LogState before = log_state(text);
+  if (!s.waits) throw ValueError("run_log", "only a run with --resume can go on");
+  s.writer->cut(step);
+  write_file(s.directory + "/run.json", s.resumed_run);
+  s.any_logged = before.any_logged;
+  s.since_logged = before.since_logged;
+  s.watch.restore(before.watched);
+  s.events = before.events;
+  s.dumps = before.dumps;
+  s.last_step = step - 1;
+  s.waits = false;
+  s.prepare(due(step));
+}
+
+void RunLog::finish() {
+  State& s = *state_;
+  if (s.finished) return;
+  s.finished = true;
+  s.probe->detach();
+  s.signals.reset();
+  s.console.end_progress();
+  s.writer->event({s.last_step, "finished", "the run is finished", "", "", "", 0});
+  s.writer->close();
+  s.console.line("\n" + s.table.text() + "\nThe run is in " + s.directory);
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,84 @@
+// StepProbe: measures what happens in one training step, for the run log.
+#pragma once
+
+#include <xtape/core/parameter.hpp>
+#include <xtape/core/probe.hpp>
+#include <xtape/core/tape.hpp>
+#include <xtape/inspect/run/records.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+/// Layers are known by their names; one that runs several times in a step, on one tape or on several, is measured over
+/// all of its runs.
+class StepProbe : public Probe {
+ public:
+  /// With `on_op`, it is called for every op of every tape while attached.
+  explicit StepProbe(std::function<void(const OpEvent&)> on_op = {}) : Probe(on_op != nullptr), on_op_(on_op) {}
+
+  /// Forgets the step before; if `measures` is false, the next is not measured.
+  void begin(bool measures);
+  bool measures() const { return measures_; }
+
+  /// Puts all that was measured into `record`. `parameters` gives order and names of record.parameters, whose grad_norm
+  /// and gradient's magnitudes are filled; these are those from before clipping. Throws GradientError after a failed
+  /// backward pass, before anything is changed.
+  void fill(StepRecord& record, const std::vector<Parameter>& parameters);
+
+  void tape_begins() override { calls_of_cell_.clear(); }
+  void layer_output(std::string_view layer, const Tensor& y) override;
+  index_t cell_step(std::string_view layer) override;
+  void step_grad(const StepGrad& step) override;
+  void lag_norms(const LagNorms& norms) override;
+  void gate(const GateValues& values) override;
+  void activation(const char* op, const Tensor& x, const Tensor& y) override;
+  void attention(const AttentionSummary& summary) override;
+  void classes(index_t count) override { classes_ = count; }
+  void before_clipping(const std::vector<Parameter>& parameters) override;
+  void op_ran(const OpEvent& event) override {
+    if (on_op_) on_op_(event);
+  }
+
+ private:
+  struct Layer {
+    std::string name;
+    double sum = 0, squares = 0, count = 0;
+    double grad_squares = 0;
+    bool has_grad = false;
+  };
+  struct Times {
+    std::string name;
+    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // sums of squares
+  };
+  struct Units {
+    std::string name;
+    index_t below = 0, above = 0, count = 0;
+    std::vector<std::uint8_t> alive = {};  // relu: by unit
+  };
+
+  /// The one with this name, at the end if it is new.
+  template <class Named>
+  static std::size_t find(std::vector<Named>& list, std::string_view name);
+  void measure(const Parameter& parameter);
+  void when_grad(const Tensor& tensor, std::function<void(double squares)> then);
+  void add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid);
+
+  std::function<void(const OpEvent&)> on_op_;
+  bool measures_ = false;
+  index_t generation_ = 0;  // of steps: gradients of an earlier one come too late
+  std::vector<Layer> layers_;
+  std::vector<Times> times_;
+  std::vector<Units> units_;
+  std::vector<AttentionNumbers> attention_;
+  std::map<std::string, ParameterNumbers, std::less<>> parameters_;
+  std::map<std::string, index_t, std::less<>> calls_of_cell_;
+  std::optional<index_t> classes_;
+  Tensor last_output_;  // of the layer that ran last: an activation of it gets that layer's name
+  std::string last_layer_;
+};
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,100 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/random.hpp>
+#include <xtape/inspect/measure/jacobian.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+constexpr double kSettled = 1e-10;
+
+/// Divides by the length and returns it.
+double normalize(std::vector<double>& v) {
+  double squares = 0;
+  for (double x : v) squares += x * x;
+  const double length = std::sqrt(squares);
+  if (length > 0)
+    for (double& x : v) x /= length;
+  return length;
+}
+
+}  // namespace
+
+Array jacobian(const TensorMap& f, const Array& x) {
+  Tape tape({.keep_rules = true});
+  const Tensor input = tape.variable(x);
+  const Tensor output = f(input);
+  const auto rows = static_cast<std::size_t>(output.size()), columns = x.size();
+  Array out(Shape{rows, columns});
+  Array seed = Tensor::zeros(output.shape()).value();
+  for (std::size_t row = 0; row < rows; ++row) {
+    seed.data()[row] = 1;
+    tape.backward(output, seed);
+    seed.data()[row] = 0;
+    const Array gradient = tape.grad(input);
+    std::copy_n(gradient.data(), columns, out.data() + row * columns);
+  }
+  return out;
+}
+
+double spectral_norm(const Array& weight, index_t iterations) {
+  if (weight.dimension() < 2) fail_shapes<Shape>("spectral_norm", "a matrix is needed", {weight.shape()});
+  if (!kernels::all_finite(weight.data(), static_cast<index_t>(weight.size())))
+    throw ValueError("spectral_norm", "an element is not finite");
+  const std::size_t rows = weight.shape()[0], columns = rows > 0 ? weight.size() / rows : 0;
+  std::vector<double> right(columns), left(rows);
+  Random random(0, "spectral_norm");
+  for (double& x : right) x = random.uniform() - 0.5;  // an even start could be a singular vector of another value
+  normalize(right);
+  double norm = 0;
+  for (index_t i = 0; i < iterations; ++i) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      left[r] = 0;
+      for (std::size_t c = 0; c < columns; ++c)
+        left[r] += static_cast<double>(weight.data()[r * columns + c]) * right[c];
+    }
+    const double before = std::exchange(norm, normalize(left));
+    if (norm == 0 || std::abs(norm - before) < kSettled * norm) break;
+    std::fill(right.begin(), right.end(), 0.0);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < columns; ++c)
+        right[c] += static_cast<double>(weight.data()[r * columns + c]) * left[r];
+    normalize(right);
+  }
+  return norm;
+}
+
+std::vector<double> state_jacobian_norms(const std::function<Tensor(index_t, const Tensor&)>& step, const Array& h0,
+                                         index_t steps, const std::vector<index_t>& lags) {
+  for (index_t lag : lags)
+    if (lag < 0 || lag > steps)
+      throw ValueError("state_jacobian_norms",
+                       "lag " + std::to_string(lag) + " is outside 0.." + std::to_string(steps));
+  std::vector<Tensor> states = {Tensor(h0)};
+  for (index_t t = 0; t < steps; ++t) states.push_back(step(t, states.back()).detach());
+  std::vector<double> out;
+  for (index_t lag : lags) {
+    const auto rest = [&](const Tensor& h) {
+      Tensor state = h;
+      for (index_t t = steps - lag; t < steps; ++t) state = step(t, state);
+      return state;
+    };
+    out.push_back(spectral_norm(jacobian(rest, states[static_cast<std::size_t>(steps - lag)].value())));
+  }
+  return out;
+}
+
+Mask gradient_zeros(const TensorMap& f, const Array& x) {
+  const Array matrix = jacobian(f, x);
+  Mask out(x.shape());
+  std::fill(out.begin(), out.end(), true);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    if (matrix.data()[i] != 0) out.data()[i % x.size()] = false;
+  return out;
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,112 @@
+#include <xtape/core/error.hpp>
+#include <xtape/data/files.hpp>
+#include <xtape/data/npy.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace xtape {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostWeights = 1 << 18;  // of a step; larger pictures would not fit the page
+
+/// Steps of the files step_N.npy.
+std::vector<index_t> steps_of(const fs::path& directory) {
+  std::vector<index_t> steps;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("step_") || !name.ends_with(".npy")) continue;
+    index_t step = 0;
+    const char *begin = name.data() + 5, *end = name.data() + name.size() - 4;
+    if (const auto [rest, failed] = std::from_chars(begin, end, step); failed == std::errc() && rest == end)
+      steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+/// The first, the last, and some between.
+std::vector<index_t> thinned(const std::vector<index_t>& steps, std::size_t most) {
+  if (steps.size() <= most) return steps;
+  std::vector<index_t> out;
+  for (std::size_t i = 0; i < most; ++i) out.push_back(steps[i * (steps.size() - 1) / (most - 1)]);
+  return out;
+}
+
+void read_step(const std::string& path, index_t step, AttentionMaps& maps) {
+  const NpyFile file(path);
+  const StoredTensor& tensor = file.tensor();
+  if (tensor.shape.size() != 4 || tensor.size() == 0 || tensor.size() > kMostWeights)
+    throw FileError("attention", path + ": no [layers, heads, queries, keys] of at most " +
+                                     std::to_string(kMostWeights) + " weights");
+  const std::vector<index_t> shape(tensor.shape.begin(), tensor.shape.end());
+  if (maps.steps.empty()) {
+    maps.layers = shape[0];
+    maps.heads = shape[1];
+    maps.queries = shape[2];
+    maps.keys = shape[3];
+  } else if (shape != std::vector<index_t>{maps.layers, maps.heads, maps.queries, maps.keys}) {
+    throw FileError("attention", path + ": its shape is not that of the steps before");
+  }
+  AttentionMap map{step, std::vector<double>(tensor.size())};
+  read_values(tensor, map.weights.data());
+  maps.steps.push_back(std::move(map));
+}
+
+}  // namespace
+
+AttentionMaps read_attention(const std::string& directory, std::size_t most) {
+  AttentionMaps maps;
+  const fs::path folder = fs::path(directory) / "attention";
+  for (index_t step : thinned(steps_of(folder), most)) try {
+      read_step(folder / ("step_" + std::to_string(step) + ".npy"), step, maps);
+    } catch (const Error& error) {
+      maps.warnings.push_back(error.what());
+    }
+  if (!maps.any()) return maps;
+  try {
+    maps.tokens = nlohmann::json::parse(read_file(folder / "tokens.json")).get<std::vector<std::string>>();
+  } catch (const std::exception&) {
+    maps.warnings.push_back("attention/tokens.json cannot be read: places have numbers only");
+  }
+  for (index_t i = static_cast<index_t>(maps.tokens.size()); i < std::max(maps.queries, maps.keys); ++i)
+    maps.tokens.push_back(std::to_string(i));
+  return maps;
+}
+
+std::vector<double> entropy_shares(const AttentionMaps& maps, const AttentionMap& map) {
+  const auto at = [&](index_t head, index_t q, index_t k) {
+    return map.weights[static_cast<std::size_t>((head * maps.queries + q) * maps.keys + k)];
+  };
+  const index_t heads = maps.layers * maps.heads;
+  bool causal = maps.queries == maps.keys;
+  for (index_t h = 0; h < heads; ++h)
+    for (index_t q = 0; q < maps.queries; ++q)
+      for (index_t k = q + 1; k < maps.keys; ++k) causal = causal && at(h, q, k) == 0;
+  std::vector<double> out;
+  for (index_t h = 0; h < heads; ++h) {
+    double sum = 0;
+    index_t count = 0;
+    for (index_t q = causal ? 1 : 0; q < maps.queries; ++q) {
+      const index_t visible = causal ? q + 1 : maps.keys;
+      if (visible < 2) continue;
+      double entropy = 0;
+      for (index_t k = 0; k < visible; ++k)
+        if (const double p = at(h, q, k); p > 0) entropy -= p * std::log(p);
+      sum += entropy / std::log(static_cast<double>(visible));
+      ++count;
+    }
+    out.push_back(count > 0 ? sum / static_cast<double>(count) : 0);
+  }
+  return out;
+}
+
+}  // namespace xtape

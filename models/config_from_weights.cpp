@@ -1,0 +1,58 @@
+#include <xtape/core/error.hpp>
+#include <xtape/models/config_from_weights.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+/// Rows and columns of a weight.
+std::pair<index_t, index_t> matrix(const char* model, const WeightShapes& shapes, const std::string& name) {
+  const auto found = shapes.find(name);
+  if (found == shapes.end()) throw ValueError(model, "the weights have no " + name);
+  if (found->second.size() != 2 || found->second[0] == 0 || found->second[1] == 0)
+    throw ValueError(model, "the weight " + name + " is no matrix, but of shape " + shape_text(found->second));
+  return {static_cast<index_t>(found->second[0]), static_cast<index_t>(found->second[1])};
+}
+
+/// How many names "<before>N<after>" there are, N from 0 on without a gap.
+index_t count(const WeightShapes& shapes, const std::string& before, const std::string& after) {
+  index_t n = 0;
+  while (shapes.contains(before + std::to_string(n) + after)) ++n;
+  return n;
+}
+
+}  // namespace
+
+CharRNNConfig char_rnn_config(const WeightShapes& shapes) {
+  const auto [vocab, embedding] = matrix("char_rnn", shapes, "embedding.weight");
+  const auto [rows, hidden] = matrix("char_rnn", shapes, "rnn.weight_hh_l0");
+  CharRNNConfig config{.vocab = vocab, .embedding = embedding, .hidden = hidden};
+  config.layers = count(shapes, "rnn.weight_hh_l", "");
+  if (rows == 4 * hidden) config.cell = CellKind::lstm;
+  else if (rows == 3 * hidden) config.cell = CellKind::gru;
+  else if (rows == hidden) config.cell = CellKind::rnn;
+  else
+    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a state of " +
+                                     std::to_string(hidden) + ", which no cell has");
+  return config;
+}
+
+TransformerConfig transformer_config(const WeightShapes& shapes, index_t heads, index_t context) {
+  const char* const model = "transformer_lm";
+  const auto [vocab, width] = matrix(model, shapes, "token_embedding.weight");
+  TransformerConfig config{.vocab = vocab, .context = context, .width = width, .heads = heads};
+  config.positions = Positions::sinusoidal;
+  if (shapes.contains("position_embedding.weight")) {
+    config.positions = Positions::learned;
+    config.context = matrix(model, shapes, "position_embedding.weight").first;
+  }
+  config.layers = count(shapes, "layers.", ".linear1.weight");
+  config.hidden = matrix(model, shapes, "layers.0.linear1.weight").first;
+  config.tied_head = !shapes.contains("head.weight");
+  config.bias = shapes.contains("layers.0.linear1.bias");
+  config.norm_bias = shapes.contains("layers.0.norm1.bias");
+  config.head_bias = shapes.contains("head.bias");
+  return config;
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,41 @@
+#include <xtape/core/error.hpp>
+#include <xtape/nn/attention_config.hpp>
+
+#include <utility>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+bool is_linear(AttentionKind kind) {
+  return kind != AttentionKind::softmax && kind != AttentionKind::additive && kind != AttentionKind::argmax;
+}
+
+const std::vector<std::string>& attention_names() {
+  static const std::vector<std::string> names = {"softmax", "mqa",  "gqa", "additive", "separable", "quadratic",
+                                                 "elu",     "relu", "rff", "prf",      "argmax"};
+  return names;
+}
+
+AttentionForm attention_form(std::string_view name, index_t heads) {
+  if (name == "mqa") return {.key_heads = 1};
+  if (name == "gqa") {
+    if (heads % 2 != 0) throw ValueError("attention", "gqa halves the heads, but there are " + std::to_string(heads));
+    return {.key_heads = heads / 2};
+  }
+  using enum AttentionKind;
+  constexpr std::pair<std::string_view, AttentionKind> kinds[] = {{"softmax", softmax},
+                                                                  {"additive", additive},
+                                                                  {"separable", separable},
+                                                                  {"quadratic", quadratic},
+                                                                  {"elu", elu},
+                                                                  {"relu", relu},
+                                                                  {"rff", rff},
+                                                                  {"prf", prf},
+                                                                  {"argmax", argmax}};
+  for (const auto& [known, kind] : kinds)
+    if (name == known) return {.kind = kind};
+  std::string known;
+  for (const std::string& other : attention_names()) known += (known.empty() ? "" : ", ") + other;
+  throw ValueError("attention", "there is no attention '" + std::string(name) + "'; there are " + known);
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,214 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/ops/heads.hpp>
+#include <xtape/core/ops/shape.hpp>
+#include <xtape/nn/attention_kinds.hpp>
+#include <xtape/nn/init.hpp>
+#include <xtape/nn/multi_head_attention.hpp>
+#include <xtape/nn/random_features.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+bool has_random_features(AttentionKind kind) { return kind == AttentionKind::rff || kind == AttentionKind::prf; }
+
+/// The form with every 0 replaced. Throws ValueError.
+AttentionForm completed(const Scope& scope, const MultiHeadAttentionOptions& o) {
+  const auto fail = [&](const std::string& text) { throw ValueError("attention " + scope.name(), text); };
+  AttentionForm f = o.form;
+  if (o.width < 1 || o.heads < 1 || (f.head_width == 0 && o.width % o.heads != 0))
+    fail(std::to_string(o.heads) + " heads do not divide the width " + std::to_string(o.width));
+  if (f.key_heads == 0) f.key_heads = o.heads;
+  if (f.key_heads < 1 || o.heads % f.key_heads != 0)
+    fail(std::to_string(f.key_heads) + " key heads do not divide the " + std::to_string(o.heads) + " heads");
+  if (f.head_width == 0) f.head_width = o.width / o.heads;
+  if (f.value_width == 0) f.value_width = f.head_width;
+  if (f.head_width < 1 || f.value_width < 1) fail("the widths of a head must be at least 1");
+  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(f.scale));
+  if (f.features == 0) f.features = 2 * f.head_width;
+  if (f.features < 1) fail("there must be at least 1 random feature");
+  if (f.kind == AttentionKind::custom && !f.feature_map) fail("the custom kind needs a feature_map");
+  if (f.positions == AttentionPositions::rotary && f.head_width % 2 != 0)
+    fail("rotary positions turn pairs, but the head width is " + std::to_string(f.head_width));
+  if (f.positions == AttentionPositions::alibi && f.kind != AttentionKind::softmax && f.kind != AttentionKind::additive)
+    fail("ALiBi needs the scores of softmax or additive attention");
+  check_probability("attention", o.dropout);
+  return f;
+}
+
+index_t projected_rows(const AttentionForm& f, index_t heads) {
+  return heads * f.head_width + f.key_heads * (f.head_width + f.value_width);
+}
+
+LinearOptions out_options(const MultiHeadAttentionOptions& o) {
+  LinearOptions out = o.out_proj;
+  out.bias = o.bias;
+  if (!out.bias_init) out.bias_init = init::zeros();
+  return out;
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttentionOptions& options)
+    : in_proj_weight(scope.parameter(
+          "in_proj_weight", shape_of({projected_rows(completed(scope, options), options.heads), options.width}),
+          options.in_proj_init ? options.in_proj_init : init::xavier_uniform())),
+      in_proj_bias(options.bias ? scope.parameter("in_proj_bias",
+                                                  shape_of({projected_rows(completed(scope, options), options.heads)}),
+                                                  init::zeros())
+                                : Parameter()),
+      out_proj(scope / "out_proj", options.heads * completed(scope, options).value_width, options.width,
+               out_options(options)),
+      scope_(scope),
+      layer_(scope.name_or("attention")),
+      width_(options.width),
+      heads_(options.heads),
+      form_(completed(scope, options)),
+      dropout_(options.dropout),
+      dropout_masks_(scope.masks()) {
+  if (form_.kind == AttentionKind::additive)
+    score_weight =
+        scope.parameter("score_weight", shape_of({heads_, form_.head_width}), init::by_fan_in(form_.head_width));
+  if (has_random_features(form_.kind)) {
+    feature_draws_ = (scope / "features").masks();
+    features = scope.buffer("features", random_features(form_.features, form_.head_width, form_.orthogonal_features,
+                                                        feature_draws_.next()));
+  }
+}
+
+void MultiHeadAttention::redraw_features() {
+  if (has_random_features(form_.kind))
+    features.set_value(
+        random_features(form_.features, form_.head_width, form_.orthogonal_features, feature_draws_.next()));
+}
+
+/// x through some rows of the joint projection.
+Tensor MultiHeadAttention::projected(const Tensor& x, index_t first_row, index_t rows) const {
+  const Tensor bias = in_proj_bias.defined() ? in_proj_bias.tensor() : Tensor();
+  if (rows == projected_rows(form_, heads_)) return linear(x, in_proj_weight, bias);
+  return linear(x, slice(in_proj_weight, 0, first_row, first_row + rows),
+                bias.defined() ? slice(bias, 0, first_row, first_row + rows) : bias);
+}
+
+AttentionOptions MultiHeadAttention::options_for(const AttentionMasks& masks) const {
+  const bool drops = scope_.training() && dropout_ > 0;
+  return {.causal = masks.causal,
+          .key_padding = masks.key_padding,
+          .mask = masks.mask,
+          .scale = form_.scale,
+          .dropout = drops ? dropout_ : 0,
+          .dropout_key = drops ? dropout_masks_.next() : MaskKey{}};
+}
+
+MixOperands MultiHeadAttention::operands() const {
+  return {.score_weight = score_weight.defined() ? score_weight.tensor() : Tensor(),
+          .features = has_random_features(form_.kind) ? Tensor(features.value()) : Tensor()};
+}
+
+/// Mixed values by heads, rotary positions included; queries are the last positions.
+Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const AttentionOptions& options) const {
+  if (form_.positions != AttentionPositions::rotary) return mix_heads(form_, q, k, v, options, operands());
+  const index_t ahead = k.extent(2) - q.extent(2);
+  return mix_heads(form_, rotary(q, {.first = ahead, .base = form_.rotary_base}),
+                   rotary(k, {.base = form_.rotary_base}), v, options, operands());
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& masks) const {
+  const LayerScope here(layer_);
+  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
+  const Tensor qkv = projected(x, 0, projected_rows(form_, heads_));
+  if (form_.kind == AttentionKind::softmax && form_.key_heads == heads_ && form_.value_width == form_.head_width &&
+      form_.positions == AttentionPositions::none)  // the fused path copies nothing
+    return here.output(out_proj(self_attention(qkv, heads_, options_for(masks))));
+  return here.output(out_proj(join_heads(mixed(
+      split_heads(qkv, 0, heads_, form_.head_width), split_heads(qkv, q_columns, form_.key_heads, form_.head_width),
+      split_heads(qkv, q_columns + k_columns, form_.key_heads, form_.value_width), options_for(masks)))));
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
+  const LayerScope here(layer_);
+  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
+  const Tensor q = projected(x, 0, q_columns);
+  const Tensor kv = projected(memory, q_columns, projected_rows(form_, heads_) - q_columns);
+  return here.output(out_proj(join_heads(
+      mixed(split_heads(q, 0, heads_, form_.head_width), split_heads(kv, 0, form_.key_heads, form_.head_width),
+            split_heads(kv, k_columns, form_.key_heads, form_.value_width), options_for(masks)))));
+}
+
+Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
+  const index_t q_columns = heads_ * form_.head_width, keys = memory.extent(1);
+  const Tensor q = projected(x.detach(), 0, q_columns),
+               k = projected(memory.detach(), q_columns, form_.key_heads * form_.head_width);
+  // Value s is the sth unit vector: mixed, they are the weights.
+  Array units(shape_of({memory.extent(0), form_.key_heads, keys, keys}), real(0));
+  for (index_t i = 0; i < memory.extent(0) * form_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;
+  AttentionOptions options = {.causal = masks.causal, .key_padding = masks.key_padding, .mask = masks.mask};
+  options.scale = form_.scale;
+  return mixed(split_heads(q, 0, heads_, form_.head_width), split_heads(k, 0, form_.key_heads, form_.head_width),
+               Tensor(std::move(units)), options)
+      .detach();
+}
+
+void MultiHeadAttention::check_not_recorded(const Tensor& x) const {
+  if (Tape::tracks({x, in_proj_weight.tensor()}))
+    throw UnsupportedError("attention " + scope_.name(), "a cached step has no gradient; call it where no tape lives");
+}
+
+AttentionCache MultiHeadAttention::cache(index_t batch, index_t limit) const {
+  if (!is_linear(form_.kind))
+    return AttentionCache(KVCache({.batch = batch,
+                                   .key_heads = form_.key_heads,
+                                   .width = form_.head_width,
+                                   .value_width = form_.value_width,
+                                   .limit = limit}));
+  const Tensor one = Tensor::zeros({1, 1, 1, static_cast<std::size_t>(form_.head_width)});
+  const index_t count = linear_operands(form_, one, one, {}, operands()).k.extent(3);
+  return AttentionCache(LinearCache(batch, form_.key_heads, count, form_.value_width));
+}
+
+Tensor MultiHeadAttention::step(const Tensor& x, AttentionCache& cache, const IndexArray& lengths) const {
+  check_not_recorded(x);
+  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
+  const Tensor qkv = projected(x, 0, projected_rows(form_, heads_));
+  Tensor q = split_heads(qkv, 0, heads_, form_.head_width);
+  Tensor k = split_heads(qkv, q_columns, form_.key_heads, form_.head_width);
+  const Tensor v = split_heads(qkv, q_columns + k_columns, form_.key_heads, form_.value_width);
+  if (form_.positions == AttentionPositions::rotary) {
+    const RotaryOptions turns = {.firsts = cache.lengths(), .base = form_.rotary_base};
+    q = rotary(q, turns);
+    k = rotary(k, turns);
+  }
+  if (LinearCache* sums = cache.sums()) {
+    const Mask padding = sums->advance(x.extent(1), lengths);
+    const LinearOperands o = linear_operands(form_, q, k, padding, operands());
+    return out_proj(join_heads(
+        linear_attention_step(o.q, o.k, v, o.log_gain, padding, form_.kind == AttentionKind::separable, sums->state)));
+  }
+  KVCache& keys = *cache.keys();
+  keys.append(k, v, lengths);
+  if (form_.kind == AttentionKind::softmax && form_.positions != AttentionPositions::alibi)
+    return out_proj(join_heads(cached_attention(q, keys.view(), lengths, form_.scale)));
+  const CachedKeys view = keys.view();
+  return out_proj(
+      join_heads(mix_heads(form_, q, cached_positions(view.keys, view.lengths, view.width),
+                           cached_positions(view.values, view.lengths, view.value_width),
+                           {.mask = cached_mask(view, lengths, x.extent(1)), .scale = form_.scale}, operands())));
+}
+
+MemoryCache MultiHeadAttention::memory_cache(const Tensor& memory, const Mask& key_padding) const {
+  check_not_recorded(memory);
+  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
+  const Tensor kv = projected(memory, q_columns, projected_rows(form_, heads_) - q_columns);
+  return {split_heads(kv, 0, form_.key_heads, form_.head_width),
+          split_heads(kv, k_columns, form_.key_heads, form_.value_width), key_padding};
+}
+
+Tensor MultiHeadAttention::step(const Tensor& x, const MemoryCache& memory) const {
+  check_not_recorded(x);
+  const Tensor q = projected(x, 0, heads_ * form_.head_width);
+  return out_proj(join_heads(mixed(split_heads(q, 0, heads_, form_.head_width), memory.k, memory.v,
+                                   options_for({.key_padding = memory.key_padding}))));
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,28 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/optim/grad_accumulation.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+index_t counted_targets(const IndexArray& targets, index_t ignore) {
+  const index_t* first = targets.data();
+  return std::count_if(first, first + targets.size(), [ignore](index_t target) { return target != ignore; });
+}
+
+void average_grad(const std::vector<Parameter>& parameters, index_t count) {
+  if (count < 0) throw ValueError("average_grad", "the count must not be negative, but is " + std::to_string(count));
+  if (count == 0) return;
+  for (const Parameter& parameter : parameters) parameter.grad();  // throws before the first change
+  const real scale = static_cast<real>(1.0 / static_cast<double>(count));
+  for (Parameter parameter : parameters) {
+    if (!parameter.has_grad()) continue;
+    real* grad = parameter.edit_grad();
+    kernels::scaled(grad, scale, grad, false, parameter.size());
+  }
+}
+
+void average_grad(const ParamStore& store, index_t count) { average_grad(store.parameters(), count); }
+
+}  // namespace xtape::inline XTAPE_DTYPE

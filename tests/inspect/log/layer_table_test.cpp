@@ -1,0 +1,60 @@
+#include <xtape/inspect/log/console.hpp>
+#include <xtape/inspect/log/layer_table.hpp>
+
+#include "support.hpp"
+
+#include <limits>
+
+using namespace xtape;
+using namespace xtape::test;
+
+TEST_CASE("parameters are grouped by their names, no more than needed") {
+  const std::vector<std::string> names = {"a.weight", "a.bias", "layers.0.x.weight", "layers.0.y.weight",
+                                          "layers.1.x.weight"};
+  CHECK(layer_names(names, 5) == names);
+  CHECK(layer_names(names, 4) == std::vector<std::string>{"a.weight", "a.bias", "layers.0", "layers.0", "layers.1"});
+  CHECK(layer_names(names, 3) == std::vector<std::string>{"a", "a", "layers", "layers", "layers"});
+  CHECK(layer_names(names, 1) == std::vector<std::string>{"a", "a", "layers", "layers", "layers"});
+  CHECK(layer_names({}, 1).empty());
+}
+
+TEST_CASE("medians") {
+  CHECK(median({3}) == 3);
+  CHECK(median({5, 1, 3}) == 3);
+  CHECK(median({5, 1, 3, 2}) == 2.5);
+  CHECK(median({kNaN, 1, 2}) == 2);
+  CHECK(median({kInf, kNaN, 2}) == kInf);
+  CHECK(std::isnan(median({kNaN, kNaN, 2})));
+  check_throws<ValueError>([] { median({}); }, "[median] there are no values");
+}
+
+TEST_CASE("the table shows the first, median and last joint norm of each layer") {
+  LayerTable few({"a.weight", "b"}, {12, 3});
+  CHECK(few.text() == "");
+  few.add({3, kNaN});
+  few.add({1, 0});
+  few.add({2, 0.12345678});
+  CHECK(few.text() ==
+        "Gradient norms before clipping\n"
+        "layer       elements       first      median        last\n"
+        "a.weight          12           3           2           2\n"
+        "b                  3         NaN      0.1235      0.1235\n");
+
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i)
+    for (const char* part : {".weight", ".bias"}) names.push_back("block" + std::to_string(i) + part);
+  LayerTable many(names, std::vector<index_t>(40, 2));
+  std::vector<double> norms(40, 0);
+  norms[2] = 3, norms[3] = 4;
+  many.add(norms);
+  CHECK(many.text().find("block1            4           5           5           5\n") != std::string::npos);
+  CHECK(many.text().find(".bias") == std::string::npos);
+}
+
+TEST_CASE("the progress bar tells what is done and the time left at the pace so far") {
+  CHECK(progress_text(0, 100, 0, 80) == "  0 % [>                             ] 0/100");
+  CHECK(progress_text(25, 100, 30, 80) == " 25 % [=======>                      ] 25/100, 1:30 left");
+  CHECK(progress_text(1, 100, 100, 80) == "  1 % [>                             ] 1/100, 2:45:00 left");
+  CHECK(progress_text(100, 100, 30, 80) == "100 % [==============================] 100/100, 0:00 left");
+  CHECK(progress_text(25, 100, 30, 10) == " 25 % [===");
+}

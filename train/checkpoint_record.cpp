@@ -1,0 +1,95 @@
+#include <xtape/core/error.hpp>
+#include <xtape/data/json_numbers.hpp>
+#include <xtape/train/checkpoint_record.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace xtape {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view kPrefix = "step_", kSuffix = ".safetensors";
+
+json random_json(const RandomPosition& position) {
+  json out = {{"block", position.block}, {"left", position.left}};
+  if (position.spare) out["spare"] = *position.spare;
+  return out;
+}
+
+RandomPosition read_random(const json& position) {
+  RandomPosition out{integer_of<std::uint64_t>(position.at("block")), integer_of<int>(position.at("left")), {}};
+  if (position.contains("spare")) out.spare = position["spare"].get<double>();
+  return out;
+}
+
+}  // namespace
+
+std::string checkpoint_json(const CheckpointRecord& record) {
+  json out = {{"format_version", kCheckpointFormat},
+              {"version", XTAPE_VERSION},
+              {"step", record.step},
+              {"seed", record.seed},
+              {"flavour", record.flavour},
+              {"masks", record.masks},
+              {"optimizer", record.optimizer},
+              {"optimizer_options", record.optimizer_options},
+              {"optimizer_steps", record.optimizer_steps},
+              {"tensors", record.tensors},
+              {"states", record.states},
+              {"randoms", json::object()}};
+  for (const auto& [name, position] : record.randoms) out["randoms"][name] = random_json(position);
+  if (record.best_loss) out["best_loss"] = *record.best_loss;
+  return out.dump();
+}
+
+CheckpointRecord read_checkpoint_json(const std::string& path, const std::string& text) {
+  try {
+    const json in = json::parse(text);
+    if (const int format = integer_of<int>(in.at("format_version")); format > kCheckpointFormat)
+      throw FileError("checkpoint", path + " has format version " + std::to_string(format) +
+                                        ", made by a later version of this library");
+    CheckpointRecord out{.step = integer_of<index_t>(in.at("step")),
+                         .seed = integer_of<std::uint64_t>(in.at("seed")),
+                         .flavour = in.at("flavour"),
+                         .masks = integers_by_name<std::uint64_t>(in.at("masks")),
+                         .optimizer = in.at("optimizer"),
+                         .optimizer_options = in.at("optimizer_options"),
+                         .optimizer_steps = integers_by_name<std::int64_t>(in.at("optimizer_steps")),
+                         .tensors = integers_by_name<std::size_t>(in.at("tensors")),
+                         .randoms = {},
+                         .states = in.at("states")};
+    for (const auto& [name, position] : in.at("randoms").items()) out.randoms.emplace(name, read_random(position));
+    if (in.contains("best_loss")) out.best_loss = in["best_loss"].get<double>();
+    return out;
+  } catch (const json::exception&) {
+    throw FileError("checkpoint", path + ": its record is damaged");
+  }
+}
+
+std::string checkpoint_path(const std::string& directory, index_t step) {
+  return directory + "/" + std::string(kPrefix) + std::to_string(step) + std::string(kSuffix);
+}
+
+std::vector<index_t> checkpoint_steps(const std::string& directory) {
+  std::vector<index_t> steps;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    const char* const end = name.data() + name.size() - kSuffix.size();
+    index_t step = 0;
+    const auto [stopped, failed] = std::from_chars(name.data() + kPrefix.size(), end, step);
+    if (failed == std::errc() && stopped == end && step >= 0) steps.push_back(step);
+  }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw FileError("checkpoint", directory + ": " + error.message());
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+}  // namespace xtape

@@ -17,7 +17,7 @@ using index_t = std::int64_t;
 
 /// data + by; null for null: what is empty has no place to count from.
 template <class T>
-constexpr T* advanced(T* data, index_t by) {
+constexpr T* offset_pointer(T* data, index_t by) {
   return data ? data + by : data;
 }
 

@@ -8,15 +8,15 @@ namespace xtape::inline XTAPE_DTYPE {
 
 bool Grads::needs(std::size_t input) const { return tape_.nodes_[node_].inputs[input] != Tape::kUntracked; }
 
-Destination Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]); }
+Output Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]); }
 
 void Grads::add(std::size_t input, const Array& term, real scale) {
   if (!needs(input)) return;
   const Tape::Node& self = tape_.nodes_[node_];
   const Shape& shape = tape_.nodes_[self.inputs[input]].shape;
   if (!same_shape(term.shape(), shape)) return add(input, sum_to_shape(self.op, term, shape), scale);
-  const Destination to = buffer(input);
-  kernels::scaled(term.data(), scale, to.data, to.accumulate, static_cast<index_t>(term.size()));
+  const Output to = buffer(input);
+  kernels::scaled(term.data(), scale, to.data, to.add, static_cast<index_t>(term.size()));
 }
 
 void Grads::pass(std::size_t input) {
@@ -32,8 +32,8 @@ void Grads::pass(std::size_t input) {
     node.grad = upstream_;
     return;
   }
-  const Destination to = buffer(input);
-  kernels::scaled(upstream_.array().data(), 1, to.data, to.accumulate, count);
+  const Output to = buffer(input);
+  kernels::scaled(upstream_.array().data(), 1, to.data, to.add, count);
 }
 
 const Array* Grads::upstream(std::size_t output) const {

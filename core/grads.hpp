@@ -1,7 +1,7 @@
 // Grads: where a rule puts the gradients of its op's inputs.
 #pragma once
 
-#include <xtape/core/kernels/destination.hpp>
+#include <xtape/core/kernels/output.hpp>
 #include <xtape/core/tensor.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -18,7 +18,7 @@ class Grads {
 
   /// The input's own gradient buffer, of the input's shape, so that a kernel can write or add straight into it. Ask
   /// once per use and fill it whole.
-  Destination buffer(std::size_t input);
+  Output buffer(std::size_t input);
 
   /// Adds `scale * term`; a term of the broadcast shape is first summed over the axes that broadcasting made. Throws
   /// ShapeError if it cannot have come from the input. Does nothing for constants.

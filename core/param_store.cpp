@@ -74,7 +74,7 @@ bool ParamStore::contains(std::string_view name) const {
 
 index_t ParamStore::parameter_count(std::string_view prefix) const {
   index_t count = 0;
-  for (const Parameter& parameter : parameters(prefix)) count += parameter.size();
+  for (const Parameter& parameter : parameters(prefix)) count += parameter.numel();
   return count;
 }
 
@@ -122,7 +122,7 @@ std::string ParamStore::summary() const {
     if (!parameter.trainable()) notes += " frozen";
     if (!parameter.decays()) notes += " no decay";
     out += padded(name, width + 2) + padded(shape_text(parameter.shape()), shape_width + 2) +
-           padded(std::to_string(parameter.size()), 12) + notes + "\n";
+           padded(std::to_string(parameter.numel()), 12) + notes + "\n";
   }
   for (const Buffer& buffer : state_->buffers)
     out += padded(buffer.name(), width + 2) + padded(shape_text(buffer.value().shape()), shape_width + 2) +
@@ -175,7 +175,7 @@ Buffer Scope::buffer(std::string_view name, Array value) const {
   return state_->buffers.back();
 }
 
-MaskStream Scope::masks() const {
+RandomKeyStream Scope::random_keys() const {
   std::shared_ptr<std::uint64_t>& calls = state_->masks[prefix_];
   if (!calls) calls = std::make_shared<std::uint64_t>(0);
   return {state_->seed, stream_id("mask/" + prefix_), calls};

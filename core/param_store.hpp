@@ -109,13 +109,13 @@ class ParamStore {
 };
 
 /// The random masks of one dropout layer: each call gets a key of its own, counted in the ParamStore.
-class MaskStream {
+class RandomKeyStream {
  public:
-  MaskStream() = default;
-  MaskStream(std::uint64_t seed, std::uint64_t stream, std::shared_ptr<std::uint64_t> calls)
+  RandomKeyStream() = default;
+  RandomKeyStream(std::uint64_t seed, std::uint64_t stream, std::shared_ptr<std::uint64_t> calls)
       : seed_(seed), stream_(stream), calls_(std::move(calls)) {}
 
-  MaskKey next() { return {seed_, stream_, (*calls_)++}; }
+  RandomKey next() { return {seed_, stream_, (*calls_)++}; }
 
  private:
   std::uint64_t seed_ = 0;
@@ -143,7 +143,7 @@ class Scope {
   /// Registers a new buffer.
   Buffer buffer(std::string_view name, Array value) const;
   /// The mask stream of this scope.
-  MaskStream masks() const;
+  RandomKeyStream random_keys() const;
 
  private:
   friend class ParamStore;

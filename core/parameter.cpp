@@ -44,7 +44,7 @@ const Array& Parameter::grad() const {
                         "the last backward pass failed half-way, so the gradient is not complete; call zero_grad()");
   if (data().state == GradState::none) {
     if (!same_shape(data().grad.shape(), shape())) data().grad = Array(shape());
-    kernels::fill(data().grad.data(), 0, size());
+    kernels::fill(data().grad.data(), 0, numel());
   }
   return data().grad;
 }
@@ -54,23 +54,23 @@ void Parameter::set_grad(const Array& grad) {
     fail_shapes<Shape>("parameter " + name(), "the gradient has another shape", {shape(), grad.shape()});
   data().grad = grad;
   data().state = GradState::summed;
-  data().noted_norm = -1;
+  data().cached_norm = -1;
 }
 
 double Parameter::grad_norm() const {
   const Array& gradient = grad();
-  return data().noted_norm >= 0 ? data().noted_norm : kernels::norm(gradient.data(), size());
+  return data().cached_norm >= 0 ? data().cached_norm : kernels::norm(gradient.data(), numel());
 }
 
 void Parameter::zero_grad() {
   data().state = GradState::none;
-  data().noted_norm = -1;
+  data().cached_norm = -1;
 }
 
 real* Parameter::edit_grad() {
   grad();
   data().state = GradState::summed;
-  data().noted_norm = -1;
+  data().cached_norm = -1;
   return data().grad.data();
 }
 

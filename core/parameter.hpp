@@ -23,7 +23,7 @@ class Parameter {
   const std::string& name() const { return data().name; }
   const Array& value() const { return data().value.array(); }
   const Shape& shape() const { return value().shape(); }
-  index_t size() const { return static_cast<index_t>(value().size()); }
+  index_t numel() const { return static_cast<index_t>(value().size()); }
 
   /// The value as an operand. Under a live tape, and if trainable, gradients flow to it.
   operator Tensor() const { return tensor(); }
@@ -53,12 +53,12 @@ class Parameter {
   /// 2-norm of the gradient; once clipping has noted it, the norm from before the clipping. Throws as `grad()`.
   double grad_norm() const;
   /// Notes the norm for `grad_norm`, and what clipping scaled it by, until the gradient changes.
-  void note_grad_norm(double norm, double clip_factor = 1) {
-    data().noted_norm = norm;
+  void cache_grad_norm(double norm, double clip_factor = 1) {
+    data().cached_norm = norm;
     data().clip_factor = clip_factor;
   }
   /// Norm after clipping / norm before, as noted; 1 without clipping.
-  double clip_factor() const { return data().noted_norm >= 0 ? data().clip_factor : 1; }
+  double clip_factor() const { return data().cached_norm >= 0 ? data().clip_factor : 1; }
 
   /// Forgets the gradient; the next backward pass overwrites it.
   void zero_grad();
@@ -74,8 +74,8 @@ class Parameter {
     Storage value;
     Array grad;
     GradState state = GradState::none;
-    double noted_norm = -1;  // negative: none
-    double clip_factor = 1;  // of the noted norm
+    double cached_norm = -1;  // negative: none
+    double clip_factor = 1;   // of the noted norm
     bool trainable = true;
     bool decays = true;
     std::uint64_t version = 0;

@@ -51,7 +51,7 @@ struct OpEvent {
 
 class Probe : public std::enable_shared_from_this<Probe> {
  public:
-  /// `checks_ops`: see each op by `op_ran`, at a price in time and memory.
+  /// `checks_ops`: see each op by `on_op`, at a price in time and memory.
   explicit Probe(bool checks_ops = false) : checks_ops_(checks_ops) {}
   virtual ~Probe() { detach(); }
   Probe(const Probe&) = delete;
@@ -72,8 +72,8 @@ class Probe : public std::enable_shared_from_this<Probe> {
   /// How often probes of this thread were shown something.
   static index_t calls() { return calls_; }
 
-  virtual void tape_begins() {}
-  virtual void layer_output(std::string_view layer, const Tensor& y) = 0;
+  virtual void on_tape() {}
+  virtual void on_layer_output(std::string_view layer, const Tensor& y) = 0;
   /// A cell op runs: the time step that its state belongs to, for step_grad.
   virtual index_t cell_step(std::string_view layer) = 0;
   virtual void step_grad(const StepGrad& step) = 0;
@@ -85,8 +85,8 @@ class Probe : public std::enable_shared_from_this<Probe> {
   /// A loss over so many classes.
   virtual void classes(index_t count) = 0;
   /// The gradients are complete and not yet clipped.
-  virtual void before_clipping(const std::vector<Parameter>& parameters) = 0;
-  virtual void op_ran(const OpEvent&) {}
+  virtual void on_gradients(const std::vector<Parameter>& parameters) = 0;
+  virtual void on_op(const OpEvent&) {}
 
  private:
   friend class Tape;
@@ -114,7 +114,7 @@ class LayerScope {
 
   /// y, shown to the probe as this layer's output.
   Tensor output(Tensor y) const {
-    if (Probe* probe = Probe::active()) probe->layer_output(current_, y);
+    if (Probe* probe = Probe::active()) probe->on_layer_output(current_, y);
     return y;
   }
 

@@ -10,33 +10,33 @@ constexpr index_t kMaxElements = index_t{1} << 46;
 }
 
 index_t element_count(const Shape& shape, std::string_view op) {
-  for (std::size_t extent : shape)
-    if (extent == 0) return 0;
+  for (std::size_t size : shape)
+    if (size == 0) return 0;
   index_t count = 1;
-  for (std::size_t extent : shape) {
-    if (extent > static_cast<std::size_t>(kMaxElements) || count > kMaxElements / static_cast<index_t>(extent))
+  for (std::size_t size : shape) {
+    if (size > static_cast<std::size_t>(kMaxElements) || count > kMaxElements / static_cast<index_t>(size))
       fail_shapes<Shape>(op, "the shape has more elements than can be held", {shape});
-    count *= static_cast<index_t>(extent);
+    count *= static_cast<index_t>(size);
   }
   return count;
 }
 
-std::size_t normal_axis(std::string_view op, index_t axis, const Shape& shape) {
+std::size_t normalize_axis(std::string_view op, index_t axis, const Shape& shape) {
   const auto rank = static_cast<index_t>(shape.size());
   if (axis < -rank || axis >= rank) fail_shapes<Shape>(op, "axis " + std::to_string(axis) + " does not exist", {shape});
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
-std::size_t named_axis(std::string_view op, index_t axis, const Shape& shape) {
+std::size_t normalize_axis_or_scalar(std::string_view op, index_t axis, const Shape& shape) {
   if (shape.empty() && (axis == 0 || axis == -1)) return 0;
-  return normal_axis(op, axis, shape);
+  return normalize_axis(op, axis, shape);
 }
 
-std::vector<std::size_t> normal_axes(std::string_view op, const Axes& axes, const Shape& shape) {
+std::vector<std::size_t> normalize_axes(std::string_view op, const Axes& axes, const Shape& shape) {
   std::vector<std::size_t> out;
   if (axes.empty())
     for (std::size_t i = 0; i < shape.size(); ++i) out.push_back(i);
-  for (index_t axis : axes) out.push_back(named_axis(op, axis, shape));
+  for (index_t axis : axes) out.push_back(normalize_axis_or_scalar(op, axis, shape));
   std::sort(out.begin(), out.end());
   if (std::adjacent_find(out.begin(), out.end()) != out.end())
     fail_shapes<Shape>(op, "an axis is named twice", {shape});
@@ -57,7 +57,7 @@ Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
   return out;
 }
 
-Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from) {
+Shape infer_shape(std::string_view op, const Axes& wanted, const Shape& from) {
   const index_t count = element_count(from, op);
   Shape out(wanted.size());
   std::size_t unknown = wanted.size();
@@ -77,8 +77,8 @@ Shape filled_shape(std::string_view op, const Axes& wanted, const Shape& from) {
   return out;
 }
 
-AxisSplit split_at(const Shape& shape, std::size_t axis) {
-  AxisSplit out{1, shape.empty() ? 1 : static_cast<index_t>(shape[axis]), 1};
+AxisSizes around_axis(const Shape& shape, std::size_t axis) {
+  AxisSizes out{1, shape.empty() ? 1 : static_cast<index_t>(shape[axis]), 1};
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (i != axis) (i < axis ? out.outer : out.inner) *= static_cast<index_t>(shape[i]);
   return out;

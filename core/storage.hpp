@@ -14,7 +14,7 @@ class Storage {
   Storage() = default;
   explicit Storage(Array&& value) : block_(new Block{{1}, std::move(value)}) {}
   explicit Storage(const Array& value) : block_(new Block{{1}, value}) {}
-  explicit Storage(const Shape& shape) : block_(new Block{{1}, Array(shape)}) {}  ///< not initialised
+  explicit Storage(const Shape& shape) : block_(new Block{{1}, Array(shape)}) {}  ///< not initialized
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }

@@ -34,7 +34,7 @@ Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), out
 Tape::~Tape() {
   leave_probe();
   nodes_of_last_tape = std::max<std::size_t>(64, nodes_.size());
-  for (Node& node : nodes_) free_rule(node);
+  for (Node& node : nodes_) free_backward(node);
   for (auto& [chunk, bytes] : chunks_) pool::deallocate(chunk, bytes);
   live_nodes_here -= live_;
   Tape** link = &innermost;
@@ -200,7 +200,7 @@ void Tape::on_step_grad(std::function<void(const StepGrad&)> callback) {
 
 void Tape::backward(const Tensor& loss) {
   node_of("backward", loss);
-  if (loss.size() != 1)
+  if (loss.numel() != 1)
     throw TapeError("backward", "the loss must have one element, or a seed of its shape be given; got shape " +
                                     shape_text(loss.shape()));
   backward(loss, Tensor::ones(loss.shape()).value());
@@ -224,14 +224,14 @@ void Tape::check_parameters() const {
   }
 }
 
-Destination Tape::grad_buffer(std::uint32_t index) {
+Output Tape::grad_buffer(std::uint32_t index) {
   Node& node = nodes_[index];
   node.reached = true;
   if (Parameter::Data* parameter = node.parameter) {
     const bool first = parameter->state != Parameter::GradState::summed;
     if (first && !same_shape(parameter->grad.shape(), node.shape)) parameter->grad = Array(node.shape);
     parameter->state = Parameter::GradState::summed;
-    parameter->noted_norm = -1;
+    parameter->cached_norm = -1;
     return {parameter->grad.data(), !first};
   }
   if (!node.grad) {
@@ -250,14 +250,14 @@ void Tape::run(std::uint32_t last, const Array& seed) {
     node.reached = false;
   }
   try {
-    const Destination to = grad_buffer(last);
-    kernels::scaled(seed.data(), 1, to.data, to.accumulate, static_cast<index_t>(seed.size()));
+    const Output to = grad_buffer(last);
+    kernels::scaled(seed.data(), 1, to.data, to.add, static_cast<index_t>(seed.size()));
     for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) finish_node(i);
   } catch (...) {
     invalidate();
     throw;
   }
-  state_ = options_.keep_rules ? State::recording : State::finished;
+  state_ = options_.retain_graph ? State::recording : State::finished;
 }
 
 void Tape::finish_node(std::uint32_t index) {
@@ -271,12 +271,12 @@ void Tape::finish_node(std::uint32_t index) {
     if (node.run) {
       Storage upstream = std::move(nodes_[index].grad);
       Grads grads(*this, index, upstream);
-      node.run(node.rule, grads);
+      node.run(node.backward, grads);
       if (checks_) [[unlikely]]
         check_backward(index, &upstream.array());
     }
   }
-  if (!options_.keep_rules) free_rule(node);
+  if (!options_.retain_graph) free_backward(node);
 }
 
 void Tape::finish_outputs(std::uint32_t index) {
@@ -285,7 +285,7 @@ void Tape::finish_outputs(std::uint32_t index) {
   if (std::any_of(outputs.begin(), outputs.end(), [](const Node& output) { return static_cast<bool>(output.grad); })) {
     Storage none;
     Grads grads(*this, index, none);
-    node.run(node.rule, grads);
+    node.run(node.backward, grads);
     if (checks_) [[unlikely]]
       check_backward(index, nullptr);
   }
@@ -300,16 +300,16 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
       observer.callback(grad);
     } else {
       const double norm = kernels::norm(grad.data(), static_cast<index_t>(grad.size()));
-      watched_.push_back({observer.name, observer.time, norm});
+      grad_norms_.push_back({observer.name, observer.time, norm});
     }
   }
 }
 
 void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
-  if (options_.watch_steps) {
+  if (options_.record_step_norms) {
     const double squares = kernels::sum_of_squares(step.grad.data(), static_cast<index_t>(step.grad.size()));
-    watched_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
+    grad_norms_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
   }
   for (const auto& callback : step_callbacks_) callback(step);
   if (probe_) {
@@ -321,17 +321,17 @@ void Tape::observe_step(const StepGrad& step) {
 void Tape::invalidate() noexcept {
   for (auto& [parameter, node] : leaves_) parameter.data_->state = Parameter::GradState::invalid;
   for (Node& node : nodes_) {
-    free_rule(node);
+    free_backward(node);
     node.grad = Storage();
   }
   state_ = State::finished;
   failed_ = true;
 }
 
-void Tape::free_rule(Node& node) noexcept {
+void Tape::free_backward(Node& node) noexcept {
   if (!node.op) return;
-  if (node.rule) node.destroy(node.rule);
-  node.rule = nullptr;
+  if (node.backward) node.destroy(node.backward);
+  node.backward = nullptr;
   node.run = nullptr;
   node.op = nullptr;
   --live_;

@@ -28,7 +28,7 @@ namespace xtape::inline XTAPE_DTYPE {
 enum class GradKind { output, hidden, cell };
 
 /// What `watch` saw: the gradient's 2-norm when it was complete.
-struct Watched {
+struct GradNorm {
   std::string name;
   index_t time;  ///< time step, -1 for none
   double norm;
@@ -45,8 +45,8 @@ struct StepGrad {
 };
 
 struct TapeOptions {
-  bool keep_rules = false;   ///< allow several backward passes (Jacobians); the default frees each rule after use
-  bool watch_steps = false;  ///< note the norm of every StepGrad in `watched`
+  bool retain_graph = false;       ///< allow several backward passes (Jacobians); the default frees each rule after use
+  bool record_step_norms = false;  ///< note the norm of every StepGrad in `grad_norms`
 };
 
 /// An op's input, by address: no handle is copied to record it.
@@ -66,9 +66,9 @@ class Tape {
   Tensor variable(Array value);
 
   /// Runs every rule from `loss` back. Gradients are added to the parameters'. Throws TapeError if the loss has more
-  /// than one element or is not on this tape, if this tape ran backward before (without keep_rules), or if a parameter
-  /// changed since it was used; GradientError if a parameter still holds the gradient of a failed pass. If a rule or
-  /// callback throws, the gradients of all parameters on the tape are invalid until `zero_grad()`.
+  /// than one element or is not on this tape, if this tape ran backward before (without retain_graph), or if a
+  /// parameter changed since it was used; GradientError if a parameter still holds the gradient of a failed pass. If a
+  /// rule or callback throws, the gradients of all parameters on the tape are invalid until `zero_grad()`.
   void backward(const Tensor& loss);
 
   /// The same from a tensor of any shape with its upstream gradient `seed`. Throws ShapeError if the shapes differ.
@@ -81,7 +81,7 @@ class Tape {
   /// Notes the norm of this tensor's gradient under a name; `time` is a time step or -1.
   void watch(const Tensor& tensor, std::string name, index_t time = -1);
   /// Norms noted so far, in the order in which they were complete (last tensor first).
-  const std::vector<Watched>& watched() const { return watched_; }
+  const std::vector<GradNorm>& grad_norms() const { return grad_norms_; }
 
   /// Calls `callback` with the gradient of this tensor once it is complete; a parameter's includes what earlier tapes
   /// added since `zero_grad()`. Not called if no gradient reaches the tensor.
@@ -89,8 +89,8 @@ class Tape {
 
   /// Calls `callback` with every StepGrad of every recurrent op on this tape, from the step that ran last to the first.
   void on_step_grad(std::function<void(const StepGrad&)> callback);
-  /// StepGrads handed out so far: 0 unless `watch_steps`, `on_step_grad` or a probe asked; else nothing is spent on
-  /// them.
+  /// StepGrads handed out so far: 0 unless `record_step_norms`, `on_step_grad` or a probe asked; else nothing is spent
+  /// on them.
   index_t step_grads() const { return step_grads_; }
 
   /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
@@ -103,14 +103,14 @@ class Tape {
   /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no
   /// tape records, or no input is tracked on it, y is returned as it is. Throws TapeError for a tensor of a finished
   /// tape.
-  template <class Rule>
-  static Tensor record(const char* op, std::initializer_list<Operand> inputs, Tensor y, Rule rule) {
-    return record(op, std::span<const Operand>(inputs.begin(), inputs.size()), std::move(y), std::move(rule));
+  template <class Backward>
+  static Tensor record(const char* op, std::initializer_list<Operand> inputs, Tensor y, Backward backward) {
+    return record(op, std::span<const Operand>(inputs.begin(), inputs.size()), std::move(y), std::move(backward));
   }
-  template <class Rule>
-  static Tensor record(const char* op, std::span<const Operand> inputs, Tensor y, Rule rule) {
+  template <class Backward>
+  static Tensor record(const char* op, std::span<const Operand> inputs, Tensor y, Backward backward) {
     if (Tape* tape = recorder_of(op, inputs)) {
-      tape->push(op, inputs, y, std::move(rule));
+      tape->push(op, inputs, y, std::move(backward));
       if (tape->checks_) [[unlikely]]
         tape->check_forward(op, inputs, {&y, 1});
     }
@@ -120,11 +120,12 @@ class Tape {
   /// The same for an op with several outputs, which get their places on the tape. The rule is called as `rule(grads)`
   /// once the gradients of all outputs are complete, and reads them by `grads.upstream(i)`. It is not called if no
   /// gradient reached any of them.
-  template <class Rule>
-  static void record(const char* op, std::initializer_list<Operand> inputs, std::span<Tensor> outputs, Rule rule) {
+  template <class Backward>
+  static void record(const char* op, std::initializer_list<Operand> inputs, std::span<Tensor> outputs,
+                     Backward backward) {
     const std::span<const Operand> operands(inputs.begin(), inputs.size());
     if (Tape* tape = recorder_of(op, operands)) {
-      tape->push(op, operands, outputs, std::move(rule));
+      tape->push(op, operands, outputs, std::move(backward));
       if (tape->checks_) [[unlikely]]
         tape->check_forward(op, operands, outputs);
     }
@@ -144,9 +145,9 @@ class Tape {
   /// gradient.
   struct Node {
     const char* op = nullptr;
-    void (*run)(void* rule, Grads& grads) = nullptr;
-    void (*destroy)(void* rule) = nullptr;
-    void* rule = nullptr;
+    void (*run)(void* backward, Grads& grads) = nullptr;
+    void (*destroy)(void* backward) = nullptr;
+    void* backward = nullptr;
     const std::uint32_t* inputs = nullptr;  // node numbers, kUntracked for constants
     std::uint32_t input_count = 0;
     std::uint32_t output_count = 0;  // of an op with several outputs
@@ -182,12 +183,12 @@ class Tape {
   void* reserve(std::size_t bytes);
   const std::uint32_t* copy_inputs(std::span<const Operand> inputs);
   Node& node_of(const char* call, const Tensor& tensor);
-  Destination grad_buffer(std::uint32_t node);
+  Output grad_buffer(std::uint32_t node);
   void run(std::uint32_t last, const Array& seed);
   void finish_node(std::uint32_t index);
   void finish_outputs(std::uint32_t index);
   void observe(std::uint32_t index, const Array& grad);
-  bool watches_steps() const { return options_.watch_steps || !step_callbacks_.empty() || probe_; }
+  bool watches_steps() const { return options_.record_step_norms || !step_callbacks_.empty() || probe_; }
   void observe_step(const StepGrad& step);
   void check_parameters() const;
   void show_to(Probe& probe);
@@ -195,40 +196,40 @@ class Tape {
   void check_forward(const char* op, std::span<const Operand> inputs, std::span<const Tensor> outputs);
   void check_backward(std::uint32_t index, const Array* upstream);
   void invalidate() noexcept;
-  void free_rule(Node& node) noexcept;
+  void free_backward(Node& node) noexcept;
 
-  template <class Rule>
-  void push(const char* op, std::span<const Operand> inputs, Tensor& y, Rule rule) {
-    void* place = reserve_rule<Rule>();
+  template <class Backward>
+  void push(const char* op, std::span<const Operand> inputs, Tensor& y, Backward backward) {
+    void* place = reserve_backward<Backward>();
     const std::uint32_t* nodes = copy_inputs(inputs);
     Node& node = append(op, y);
-    set_rule(node, nodes, inputs.size(), place, std::move(rule));
-    node.run = [](void* r, Grads& grads) { (*static_cast<Rule*>(r))(grads.upstream_.array(), grads); };
+    set_backward(node, nodes, inputs.size(), place, std::move(backward));
+    node.run = [](void* r, Grads& grads) { (*static_cast<Backward*>(r))(grads.upstream_.array(), grads); };
   }
 
-  template <class Rule>
-  void push(const char* op, std::span<const Operand> inputs, std::span<Tensor> outputs, Rule rule) {
-    void* place = reserve_rule<Rule>();
+  template <class Backward>
+  void push(const char* op, std::span<const Operand> inputs, std::span<Tensor> outputs, Backward backward) {
+    void* place = reserve_backward<Backward>();
     const std::uint32_t* nodes = copy_inputs(inputs);
     Node& node = append(op);
-    set_rule(node, nodes, inputs.size(), place, std::move(rule));
-    node.run = [](void* r, Grads& grads) { (*static_cast<Rule*>(r))(grads); };
+    set_backward(node, nodes, inputs.size(), place, std::move(backward));
+    node.run = [](void* r, Grads& grads) { (*static_cast<Backward*>(r))(grads); };
     node.output_count = static_cast<std::uint32_t>(outputs.size());
     append_outputs(op, outputs);
   }
 
-  template <class Rule>
-  void* reserve_rule() {
-    static_assert(alignof(Rule) <= alignof(std::max_align_t));
-    return reserve(sizeof(Rule));
+  template <class Backward>
+  void* reserve_backward() {
+    static_assert(alignof(Backward) <= alignof(std::max_align_t));
+    return reserve(sizeof(Backward));
   }
 
-  template <class Rule>
-  static void set_rule(Node& node, const std::uint32_t* inputs, std::size_t count, void* place, Rule rule) {
+  template <class Backward>
+  static void set_backward(Node& node, const std::uint32_t* inputs, std::size_t count, void* place, Backward backward) {
     node.inputs = inputs;
     node.input_count = static_cast<std::uint32_t>(count);
-    node.rule = new (place) Rule(std::move(rule));
-    node.destroy = [](void* r) { static_cast<Rule*>(r)->~Rule(); };
+    node.backward = new (place) Backward(std::move(backward));
+    node.destroy = [](void* r) { static_cast<Backward*>(r)->~Backward(); };
   }
 
   void append_outputs(const char* op, std::span<Tensor> outputs);
@@ -250,7 +251,7 @@ class Tape {
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0;
   std::multimap<std::uint32_t, Observer> observers_;  // by node; equal keys keep their order
-  std::vector<Watched> watched_;
+  std::vector<GradNorm> grad_norms_;
   std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
   index_t step_grads_ = 0;
   std::shared_ptr<Probe> probe_;

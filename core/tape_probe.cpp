@@ -9,7 +9,7 @@ void Tape::show_to(Probe& probe) {
   checks_ = probe.checks_ops();
   Probe::active_ = &probe;
   ++Probe::calls_;
-  probe.tape_begins();
+  probe.on_tape();
 }
 
 /// Once a tape runs backward or dies, what happens on its thread is no part of the pass.
@@ -24,7 +24,7 @@ void Tape::check_forward(const char* op, std::span<const Operand> inputs, std::s
   const std::uint32_t node =
       outputs.size() == 1 && nodes_[outputs[0].node_].run ? outputs[0].node_ : outputs[0].node_ - 1;
   ++Probe::calls_;
-  probe_->op_ran({op, checked.layer, false, checked.inputs, outputs, nullptr});
+  probe_->on_op({op, checked.layer, false, checked.inputs, outputs, nullptr});
   checked_.emplace(node, std::move(checked));
 }
 
@@ -40,7 +40,7 @@ void Tape::check_backward(std::uint32_t index, const Array* upstream) {
     else if (input.grad) gradient.storage_ = input.grad;
   }
   ++Probe::calls_;
-  probe_->op_ran({node.op, checked.layer, true, checked.inputs, made, upstream});
+  probe_->on_op({node.op, checked.layer, true, checked.inputs, made, upstream});
   checked_.erase(index);
 }
 

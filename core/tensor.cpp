@@ -22,12 +22,12 @@ const Array& Tensor::value() const {
   return storage_.array();
 }
 
-index_t Tensor::extent(index_t axis) const {
-  return static_cast<index_t>(shape()[normal_axis("extent", axis, shape())]);
+index_t Tensor::size(index_t axis) const {
+  return static_cast<index_t>(shape()[normalize_axis("extent", axis, shape())]);
 }
 
 real Tensor::item() const {
-  if (size() != 1) fail_shapes<Shape>("item", "only a tensor with one element has an item", {shape()});
+  if (numel() != 1) fail_shapes<Shape>("item", "only a tensor with one element has an item", {shape()});
   return *data();
 }
 

@@ -26,10 +26,10 @@ class Tensor {
   const Array& value() const;
   const Shape& shape() const { return value().shape(); }
   const real* data() const { return value().data(); }
-  index_t size() const { return static_cast<index_t>(value().size()); }
+  index_t numel() const { return static_cast<index_t>(value().size()); }
   std::size_t rank() const { return value().dimension(); }
   /// Extent of an axis; negative ones count from the end. Throws ShapeError.
-  index_t extent(index_t axis) const;
+  index_t size(index_t axis) const;
 
   /// The single element of a tensor of size 1. Throws ShapeError otherwise.
   real item() const;

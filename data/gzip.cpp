@@ -41,14 +41,14 @@ std::string unpack_gzip(std::string_view bytes, const std::string& name) {
         if (size == most) fail("the content is more than " + std::to_string(kLargestRatio) + " times as large");
         out.resize(std::min(most, 2 * size));
       }
-      const std::size_t given = std::min(bytes.size(), kOnePass), room = std::min(out.size() - size, kOnePass);
+      const std::size_t given = std::min(bytes.size(), kOnePass), capacity = std::min(out.size() - size, kOnePass);
       z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads there
       z.avail_in = static_cast<uInt>(given);
       z.next_out = reinterpret_cast<Bytef*>(out.data() + size);
-      z.avail_out = static_cast<uInt>(room);
+      z.avail_out = static_cast<uInt>(capacity);
       status = inflate(&z, Z_NO_FLUSH);
       bytes.remove_prefix(given - z.avail_in);
-      size += room - z.avail_out;
+      size += capacity - z.avail_out;
       if (status == Z_BUF_ERROR || (status == Z_OK && bytes.empty() && z.avail_out > 0)) fail("the file is cut");
       if (status != Z_OK && status != Z_STREAM_END)
         fail(std::string("the file is damaged: ") + (z.msg != nullptr ? z.msg : "it does not fit the format"));

@@ -93,18 +93,18 @@ class HeaderReader {
   }
 
   Shape tuple() {
-    std::vector<std::size_t> extents;
+    std::vector<std::size_t> sizes;
     expect('(');
     while (!accept(')')) {
       skip_spaces();
-      std::size_t extent = 0;
-      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+      std::size_t size = 0;
+      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), size);
       if (error != std::errc()) bad("has a shape that is not a tuple of sizes");
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-      extents.push_back(extent);
+      sizes.push_back(size);
       if (!accept(',') && !peek(')')) bad("has a shape that is not a tuple of sizes");
     }
-    return Shape(extents.begin(), extents.end());
+    return Shape(sizes.begin(), sizes.end());
   }
 
   const std::string& path_;
@@ -175,7 +175,7 @@ void write_npy(const std::string& path, const StoredTensor& tensor) {
   if (type == std::end(kTypes)) fail(path, "numpy has no type " + std::string(dtype_name(tensor.dtype)));
   std::string header = "{'descr': '" + std::string(dtype_size(tensor.dtype) == 1 ? "|" : "<") +
                        std::string(type->descr) + "', 'fortran_order': False, 'shape': (";
-  for (std::size_t extent : tensor.shape) header += std::to_string(extent) + ", ";
+  for (std::size_t size : tensor.shape) header += std::to_string(size) + ", ";
   header += "), }";
   header.append(63 - (10 + header.size()) % 64, ' ') += '\n';  // the data begins at a multiple of 64
   if (header.size() > 65535) fail(path, "the shape has too many axes");

@@ -65,12 +65,12 @@ StoredTensor read_tensor(const std::string& path, const std::string& name, const
   if (type == tensor.end() || !type->is_string()) fail(path, in_quotes(name) + " has no dtype");
   const std::optional<DType> dtype = dtype_named(type->get<std::string>());
   if (!dtype) fail(path, in_quotes(name) + " has the dtype " + type->get<std::string>() + ", which is not known here");
-  const std::vector<std::size_t> extents = numbers(path, name, tensor, "shape");
+  const std::vector<std::size_t> sizes = numbers(path, name, tensor, "shape");
   const std::vector<std::size_t> offsets = numbers(path, name, tensor, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size())
     fail(path, "data_offsets of " + in_quotes(name) + " are not a range within the " + std::to_string(data.size()) +
                    " bytes of data");
-  const Shape shape(extents.begin(), extents.end());
+  const Shape shape(sizes.begin(), sizes.end());
   const std::size_t size = offsets[1] - offsets[0];
   if (stored_bytes(shape, *dtype, data.size()) != size)
     fail(path, in_quotes(name) + " of shape " + shape_text(shape) + " and type " + type->get<std::string>() +

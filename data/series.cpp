@@ -43,12 +43,12 @@ SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
   double mean = 0;
   for (index_t i = 0; i < trained; ++i) mean += value(i) / static_cast<double>(trained);
   for (index_t i = 0; i < trained; ++i) {
-    deviation_ += (value(i) - mean) * (value(i) - mean);
-    if (i >= o.season) change_deviation_ += (value(i) - value(i - o.season)) * (value(i) - value(i - o.season));
+    stddev_ += (value(i) - mean) * (value(i) - mean);
+    if (i >= o.season) change_stddev_ += (value(i) - value(i - o.season)) * (value(i) - value(i - o.season));
   }
-  deviation_ = std::sqrt(deviation_ / static_cast<double>(trained));
-  change_deviation_ = std::sqrt(change_deviation_ / static_cast<double>(trained - o.season));
-  if (!(change_deviation_ > 0)) fail("the values for training are the same in every season");
+  stddev_ = std::sqrt(stddev_ / static_cast<double>(trained));
+  change_stddev_ = std::sqrt(change_stddev_ / static_cast<double>(trained - o.season));
+  if (!(change_stddev_ > 0)) fail("the values for training are the same in every season");
 }
 
 std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) const {

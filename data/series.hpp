@@ -26,8 +26,8 @@ class SeriesData {
   enum class Part { train, validation, test };
 
   const SeriesOptions& options() const { return options_; }
-  double deviation() const { return deviation_; }                ///< of the training values
-  double change_deviation() const { return change_deviation_; }  ///< root mean square of x[t] - x[t-season] there
+  double stddev() const { return stddev_; }                ///< of the training values
+  double change_stddev() const { return change_stddev_; }  ///< root mean square of x[t] - x[t-season] there
   double value(index_t place) const { return values_.at(static_cast<std::size_t>(place)); }
 
   /// Places where windows begin: `batch` random ones of the training part. They depend on (seed, step) only.
@@ -44,7 +44,7 @@ class SeriesData {
  private:
   std::vector<double> values_;
   SeriesOptions options_;
-  double deviation_ = 0, change_deviation_ = 0;
+  double stddev_ = 0, change_stddev_ = 0;
 };
 
 /// Reads one column of a CSV file with a header, looked for by find_data; its rows follow each other in time. Throws
@@ -71,11 +71,11 @@ inline SeriesBatch series_batch(const SeriesData& data, const std::vector<index_
     for (index_t t = 0; t < o.context; ++t) mean += data.value(window + t) / static_cast<double>(o.context);
     for (index_t t = 0; t < o.context; ++t) {
       const double x = data.value(window + t), before = t < o.season ? x : data.value(window + t - o.season);
-      *input++ = static_cast<real>((x - mean) / data.deviation());
-      *input++ = static_cast<real>((x - before) / data.change_deviation());
+      *input++ = static_cast<real>((x - mean) / data.stddev());
+      *input++ = static_cast<real>((x - before) / data.change_stddev());
     }
     for (index_t t = 0; t < o.horizon; ++t)
-      *change++ = static_cast<real>((data.truth(window, t) - data.seasonal_naive(window, t)) / data.change_deviation());
+      *change++ = static_cast<real>((data.truth(window, t) - data.seasonal_naive(window, t)) / data.change_stddev());
   }
   return out;
 }

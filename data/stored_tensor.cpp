@@ -134,15 +134,15 @@ std::optional<DType> dtype_named(std::string_view name) {
 
 std::optional<std::size_t> stored_bytes(const Shape& shape, DType dtype, std::size_t limit) {
   bool empty = false;
-  for (std::size_t extent : shape) {
-    if (extent > kLargestSize) return std::nullopt;
-    empty = empty || extent == 0;
+  for (std::size_t size : shape) {
+    if (size > kLargestSize) return std::nullopt;
+    empty = empty || size == 0;
   }
   if (empty) return 0;
   std::size_t bytes = dtype_size(dtype);
-  for (std::size_t extent : shape) {
-    if (bytes > limit / extent) return std::nullopt;
-    bytes *= extent;
+  for (std::size_t size : shape) {
+    if (bytes > limit / size) return std::nullopt;
+    bytes *= size;
   }
   return bytes <= limit ? std::optional(bytes) : std::nullopt;
 }

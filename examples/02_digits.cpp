@@ -99,11 +99,11 @@ void print_result(const ImageData& data, double by_model) {
   const ImageBatch all = image_batch(data.train(), items);
   const Array means = class_means(all);
   const auto by_mean = [&](const Array& images) { return nearest(images, means, classes); };
-  const auto by_neighbour = [&](const Array& images) { return nearest(images, all.images, data.train().labels); };
+  const auto by_neighbor = [&](const Array& images) { return nearest(images, all.images, data.train().labels); };
   std::cout << std::fixed << std::setprecision(2) << "accuracy on " << data.test().size()
             << " held-out images: " << 100 * by_model
             << " % (nearest class mean: " << 100 * accuracy(data.test(), by_mean)
-            << " %, nearest neighbour: " << 100 * accuracy(data.test(), by_neighbour) << " %)" << std::endl;
+            << " %, nearest neighbour: " << 100 * accuracy(data.test(), by_neighbor) << " %)" << std::endl;
 }
 
 void train(int argc, char** argv) {

@@ -10,7 +10,7 @@ using namespace xtape;
 void evaluate(const TrainedWeights& trained, const std::string& text_file) {
   const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
   ParamStore store;
-  const CharRNN model(store.root(), char_rnn_config(trained.shapes()));
+  const CharRNN model(store.root(), char_rnn_config_from(trained.shapes()));
   trained.load(store);
   CharRNNState carried;
   const auto reader = [&](const IndexArray& window) {
@@ -18,7 +18,7 @@ void evaluate(const TrainedWeights& trained, const std::string& text_file) {
     carried = out.state;
     return out.logits;
   };
-  std::cout << evaluation_text(mean_loss(store, reader, reading_batches(ids, 256)), ids) << std::endl;
+  std::cout << format_evaluation(mean_loss(store, reader, reading_batches(ids, 256)), ids) << std::endl;
 }
 
 void train(int argc, char** argv) {
@@ -57,7 +57,7 @@ void train(int argc, char** argv) {
   const std::vector<Batch> validation = text.validation_streams(streams, 16);
   ParamStore store(args.seed());
   const CharRNN model(store.root(), {.vocab = text.vocab(),
-                                     .cell = cell_kind(*cell),
+                                     .cell = parse_cell_kind(*cell),
                                      .embedding = embedding,
                                      .hidden = hidden,
                                      .layers = layers,
@@ -65,8 +65,8 @@ void train(int argc, char** argv) {
                                      .init = {.recurrent = init::orthogonal(gain)}});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
-  const Metadata facts = {{"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}};
-  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .facts = facts});
+  const Metadata must_match = {{"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}};
+  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .must_match = must_match});
 
   CharRNNState state;
   checkpoints.carry("h", state.h);
@@ -104,7 +104,7 @@ void train(int argc, char** argv) {
     checkpoints.step(step);
   }
   log.finish();
-  save_weights(log.directory() + "/weights.safetensors", store, facts);
+  save_weights(log.directory() + "/weights.safetensors", store, must_match);
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window

@@ -9,10 +9,10 @@ using namespace xtape;
 void evaluate(const TrainedWeights& trained, const std::string& text_file, index_t heads, index_t context) {
   const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
   ParamStore store;
-  const TransformerLM model(store.root(), transformer_config(trained.shapes(), trained.heads(heads), context));
+  const TransformerLM model(store.root(), transformer_lm_config_from(trained.shapes(), trained.heads(heads), context));
   trained.load(store);
   const std::vector<Batch> batches = reading_batches(ids, model.config().context, 16);
-  std::cout << evaluation_text(mean_loss(store, model, batches), ids) << std::endl;
+  std::cout << format_evaluation(mean_loss(store, model, batches), ids) << std::endl;
 }
 
 /// The first characters of the validation text, 32 at most.
@@ -40,7 +40,7 @@ void train(int argc, char** argv) {
   const auto width = args.integer("width", 128, {1, 4096}, "width of the model");
   const auto heads = args.integer("heads", 4, {1, 256}, "attention heads; they must divide the width");
   const auto layers = args.integer("layers", 4, {1, 256}, "transformer blocks");
-  const auto attention = args.choice("attention", attention_names(), "softmax", "kind of attention");
+  const auto attention = args.choice("attention", attention_config_names(), "softmax", "kind of attention");
   const auto positions = args.choice("positions", {"learned", "sinusoidal", "rotary", "alibi"}, "learned",
                                      "how the model knows positions");
   const auto dropout = args.number("dropout", 0, {0, 1}, "probability of dropping an activation");
@@ -79,14 +79,14 @@ void train(int argc, char** argv) {
                                            .width = width,
                                            .heads = heads,
                                            .layers = layers,
-                                           .attention = attention_form(*attention, heads),
+                                           .attention = attention_config(*attention, heads),
                                            .dropout = dropout,
-                                           .positions = positions_of(*positions)});
+                                           .positions = parse_positions(*positions)});
   AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.99});
   RunLog log(args, store, {.interval = log_interval});
-  const Metadata facts = {
+  const Metadata must_match = {
       {"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}, {"heads", std::to_string(heads)}};
-  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .facts = facts});
+  Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .must_match = must_match});
 
   for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
@@ -114,7 +114,7 @@ void train(int argc, char** argv) {
     checkpoints.step(step);
   }
   log.finish();
-  save_weights(log.directory() + "/weights.safetensors", store, facts);
+  save_weights(log.directory() + "/weights.safetensors", store, must_match);
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window

@@ -35,7 +35,7 @@ Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, co
                                                   windows.begin() + static_cast<std::ptrdiff_t>(last)});
     const Array told = model == nullptr ? Array(batch.changes.shape(), 0) : (*model)(batch.inputs).value();
     for (std::size_t i = 0; i < told.size(); ++i, ++count) {
-      const double error = static_cast<double>(told.data()[i] - batch.changes.data()[i]) * data.change_deviation();
+      const double error = static_cast<double>(told.data()[i] - batch.changes.data()[i]) * data.change_stddev();
       out.absolute += std::abs(error);
       out.squared += error * error;
     }
@@ -44,9 +44,9 @@ Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, co
 }
 
 /// One line of the plot, from values side by side.
-std::string polyline(const std::vector<double>& values, double low, double high, const std::string& colour) {
+std::string polyline(const std::vector<double>& values, double low, double high, const std::string& color) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << "<polyline fill=\"none\" stroke=\"" << colour << "\" points=\"";
+  out << std::fixed << std::setprecision(1) << "<polyline fill=\"none\" stroke=\"" << color << "\" points=\"";
   for (std::size_t i = 0; i < values.size(); ++i)
     out << 60 + 900.0 * static_cast<double>(i) / static_cast<double>(values.size()) << ','
         << 320 - 280 * (values[i] - low) / (high - low) << ' ';
@@ -62,7 +62,7 @@ std::string plot(const SeriesData& data, const std::vector<index_t>& windows, co
     for (index_t t = 0; t < data.options().horizon; ++t) {
       truth.push_back(data.truth(window, t));
       naive.push_back(data.seasonal_naive(window, t));
-      told.push_back(naive.back() + static_cast<double>(changes.data()[told.size()]) * data.change_deviation());
+      told.push_back(naive.back() + static_cast<double>(changes.data()[told.size()]) * data.change_stddev());
     }
   double low = truth.front(), high = low;
   for (const auto* values : {&truth, &told, &naive})
@@ -122,7 +122,7 @@ void train(int argc, char** argv) {
     std::optional<double> validation;
     if (step % val_interval == 0 || step + 1 == args.steps()) {
       validation =
-          errors_of(data, data.windows(SeriesData::Part::validation, 7), &model).absolute / data.change_deviation();
+          errors_of(data, data.windows(SeriesData::Part::validation, 7), &model).absolute / data.change_stddev();
       checkpoints.validated(step, *validation);
     }
     const SeriesBatch batch = series_batch(data, data.train_windows(step, batch_size));

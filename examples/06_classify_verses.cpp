@@ -56,7 +56,7 @@ void train(int argc, char** argv) {
   const auto heads = args.integer("heads", 4, {1, 256}, "attention heads; they must divide the width");
   const auto layers = args.integer("layers", 2, {1, 256}, "transformer blocks");
   const auto dropout = args.number("dropout", 0.3, {0, 1}, "probability of dropping an activation");
-  const auto attention = args.choice("attention", attention_names(), "softmax", "kind of attention");
+  const auto attention = args.choice("attention", attention_config_names(), "softmax", "kind of attention");
   const auto pooling = args.choice("pooling", {"mean", "first"}, "mean", "what stands for the verse");
   args.group("Optimization");
   const auto lr = args.number("lr", 1e-3, {0, 1}, "learning rate after 100 steps of warm-up; then it falls to 0");
@@ -75,7 +75,7 @@ void train(int argc, char** argv) {
                                                    .width = width,
                                                    .heads = heads,
                                                    .layers = layers,
-                                                   .attention = attention_form(*attention, heads),
+                                                   .attention = attention_config(*attention, heads),
                                                    .dropout = dropout,
                                                    .pooling = *pooling == "mean" ? Pooling::mean : Pooling::first});
   const auto by_model = [&](const std::vector<VerseData::Example>& examples) {

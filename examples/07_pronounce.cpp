@@ -114,7 +114,8 @@ void train(int argc, char** argv) {
   const auto width = args.integer("width", 128, {1, 4096}, "width of the model, or of the recurrent states");
   const auto heads = args.integer("heads", 4, {1, 256}, "attention heads of the transformer");
   const auto layers = args.integer("layers", 3, {1, 256}, "transformer blocks on each side");
-  const auto attention = args.choice("attention", attention_names(), "softmax", "kind of attention of the transformer");
+  const auto attention =
+      args.choice("attention", attention_config_names(), "softmax", "kind of attention of the transformer");
   const auto dropout = args.number("dropout", 0.05, {0, 1}, "probability of dropping an activation");
   args.group("Optimization");
   const auto lr = args.number("lr", 1.5e-3, {0, 1}, "learning rate after 400 steps of warm-up; then it falls to 0");
@@ -148,7 +149,7 @@ void train(int argc, char** argv) {
                                         .encoder_layers = layers,
                                         .decoder_layers = layers,
                                         .dropout = dropout,
-                                        .attention = attention_form(*attention, heads)}));
+                                        .attention = attention_config(*attention, heads)}));
 }
 
 int main(int argc, char** argv) { return run_program(train, argc, argv); }

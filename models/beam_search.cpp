@@ -91,10 +91,10 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
   for (bool first = true; !std::all_of(searches.begin(), searches.end(), done); first = false) {
     if (!first && options.beams > 1) select(rows);
     const Tensor logits = step(tokens);
-    if (logits.rank() != 3 || logits.extent(0) != total || logits.extent(1) != 1)
+    if (logits.rank() != 3 || logits.size(0) != total || logits.size(1) != 1)
       fail_shapes<Shape>("beam_search", "logits must be [B beams, 1, V]", {tokens.shape(), logits.shape()});
     const Tensor log_probabilities = log_softmax(logits);
-    const index_t vocab = logits.extent(2);
+    const index_t vocab = logits.size(2);
     for (index_t s = 0; s < sources; ++s) {
       const index_t base = s * options.beams;
       for (index_t i = 0; i < options.beams; ++i) {  // rows without a live sequence go on with anything

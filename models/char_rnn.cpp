@@ -3,7 +3,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-CellKind cell_kind(std::string_view name) {
+CellKind parse_cell_kind(std::string_view name) {
   if (name == "rnn") return CellKind::rnn;
   if (name == "gru") return CellKind::gru;
   if (name == "lstm") return CellKind::lstm;

@@ -16,7 +16,7 @@ namespace xtape::inline XTAPE_DTYPE {
 enum class CellKind { rnn, gru, lstm };
 
 /// The kind of that name. Throws ValueError for another name.
-CellKind cell_kind(std::string_view name);
+CellKind parse_cell_kind(std::string_view name);
 
 struct CharRNNConfig {
   index_t vocab;

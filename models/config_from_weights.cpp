@@ -23,7 +23,7 @@ index_t count(const WeightShapes& shapes, const std::string& before, const std::
 
 }  // namespace
 
-CharRNNConfig char_rnn_config(const WeightShapes& shapes) {
+CharRNNConfig char_rnn_config_from(const WeightShapes& shapes) {
   const auto [vocab, embedding] = matrix("char_rnn", shapes, "embedding.weight");
   const auto [rows, hidden] = matrix("char_rnn", shapes, "rnn.weight_hh_l0");
   CharRNNConfig config{.vocab = vocab, .embedding = embedding, .hidden = hidden};
@@ -37,10 +37,10 @@ CharRNNConfig char_rnn_config(const WeightShapes& shapes) {
   return config;
 }
 
-TransformerConfig transformer_config(const WeightShapes& shapes, index_t heads, index_t context) {
+TransformerLMConfig transformer_lm_config_from(const WeightShapes& shapes, index_t heads, index_t context) {
   const char* const model = "transformer_lm";
   const auto [vocab, width] = matrix(model, shapes, "token_embedding.weight");
-  TransformerConfig config{.vocab = vocab, .context = context, .width = width, .heads = heads};
+  TransformerLMConfig config{.vocab = vocab, .context = context, .width = width, .heads = heads};
   config.positions = Positions::sinusoidal;
   if (shapes.contains("position_embedding.weight")) {
     config.positions = Positions::learned;

@@ -13,11 +13,11 @@ using WeightShapes = std::map<std::string, Shape>;  ///< by the names of our par
 
 /// A CharRNN of these weights: the kind of cell follows from the number of gates. Throws ValueError, naming the weight
 /// that is missing or of a shape that no such model has.
-CharRNNConfig char_rnn_config(const WeightShapes& shapes);
+CharRNNConfig char_rnn_config_from(const WeightShapes& shapes);
 
 /// A TransformerLM of these weights: biases are where they are given, the head is tied if it has no weight of its own.
 /// `heads` cannot be seen in the shapes. Without position_embedding.weight positions are sinusoidal and `context`
 /// counts. Throws as above.
-TransformerConfig transformer_config(const WeightShapes& shapes, index_t heads, index_t context);
+TransformerLMConfig transformer_lm_config_from(const WeightShapes& shapes, index_t heads, index_t context);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -9,7 +9,7 @@ namespace {
 /// Attention to a memory: it has no positions in common with the queries, and every kind can do it.
 MultiHeadAttentionOptions memory_attention(const TransformerBlockOptions& o) {
   MultiHeadAttentionOptions out = o.attention_options();
-  out.form.positions = AttentionPositions::none;
+  out.attention.positions = AttentionPositions::none;
   return out;
 }
 
@@ -39,7 +39,7 @@ Tensor DecoderBlock::memory_weights(const Tensor& x, const Tensor& memory, const
   return multihead_attn.weights(norm2(x + dropout1(self_attn(norm1(x), masks))), memory, memory_masks);
 }
 
-Tensor DecoderBlock::step(Tensor x, AttentionCache& cache, const MemoryCache& memory) const {
+Tensor DecoderBlock::step(Tensor x, AttentionCache& cache, const CrossAttentionCache& memory) const {
   x = x + self_attn.step(norm1(x), cache);
   x = x + multihead_attn.step(norm2(x), memory);
   return x + linear2(gelu(linear1(norm3(x))));

@@ -19,7 +19,7 @@ class DecoderBlock {
   Tensor memory_weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
                         const AttentionMasks& memory_masks) const;
   /// The next positions after those in the cache; see MultiHeadAttention::step.
-  Tensor step(Tensor x, AttentionCache& cache, const MemoryCache& memory) const;
+  Tensor step(Tensor x, AttentionCache& cache, const CrossAttentionCache& memory) const;
 
   LayerNorm norm1;
   MultiHeadAttention self_attn;

@@ -25,7 +25,7 @@ std::vector<index_t> by_likelihood(const std::vector<double>& logits) {
 
 }  // namespace
 
-index_t draw_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random) {
+index_t sample_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random) {
   const std::vector<index_t> order = by_likelihood(logits);
   if (options.temperature == 0) return order.front();
   const double largest = logits[static_cast<std::size_t>(order.front())];
@@ -47,7 +47,7 @@ namespace {
 
 /// The last row of logits [1, T, V].
 std::vector<double> last_row(const Tensor& logits) {
-  return {logits.data() + logits.size() - logits.extent(-1), logits.data() + logits.size()};
+  return {logits.data() + logits.numel() - logits.size(-1), logits.data() + logits.numel()};
 }
 
 /// Tokens as one sequence, [1, T].
@@ -71,7 +71,7 @@ std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& o
   const std::size_t given = prompt.size();
   std::vector<index_t> tokens = std::move(prompt);
   Random random(options.seed, "generate");
-  for (index_t i = 0; i < options.length; ++i) tokens.push_back(draw_token(next_logits(tokens), options, random));
+  for (index_t i = 0; i < options.length; ++i) tokens.push_back(sample_token(next_logits(tokens), options, random));
   tokens.erase(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(given));
   return tokens;
 }

@@ -18,7 +18,7 @@ struct GenerateOptions {
 
 /// A token drawn from softmax(logits / temperature) among those that the options allow: top_k cuts first, then top_p of
 /// what is left. Of equally likely tokens those with lower ids are kept; NaN counts as minus infinity.
-index_t draw_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random);
+index_t sample_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random);
 
 /// The tokens that follow `prompt` [T], each drawn given the last config().context tokens before it. Until the context
 /// is full, keys and values are cached; past it every token takes a whole pass. Call store.eval() first if the model

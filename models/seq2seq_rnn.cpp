@@ -39,13 +39,13 @@ IndexArray repeated_rows(index_t rows, index_t beams) {
 /// Rows of the first axis of x, whatever its shape.
 Tensor taken(const Tensor& x, const IndexArray& rows) {
   Axes shape = {static_cast<index_t>(rows.size())};
-  for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(x.extent(static_cast<index_t>(i)));
-  return reshape(embedding(reshape(x, {x.extent(0), -1}), rows), shape);
+  for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(x.size(static_cast<index_t>(i)));
+  return reshape(embedding(reshape(x, {x.size(0), -1}), rows), shape);
 }
 
 /// softmax of scores [B, 1, 1, S] over what is not padding, [B, S].
 Tensor seen_softmax(const Tensor& scores, const Mask& padding) {
-  const Tensor rows = reshape(scores.detach(), {scores.extent(0), scores.extent(3)});
+  const Tensor rows = reshape(scores.detach(), {scores.size(0), scores.size(3)});
   return softmax(padding.dimension() > 0 ? masked_fill(rows, padding, -kInfinity) : rows);
 }
 
@@ -61,8 +61,8 @@ Seq2SeqRNN::Seq2SeqRNN(const Scope& scope, const Seq2SeqRNNConfig& c)
       bridge_(scope / "bridge", c.hidden, c.hidden),
       query_proj_(scope / "query_proj", c.hidden, c.hidden, {.bias = false}),
       key_proj_(scope / "key_proj", 2 * c.hidden, c.hidden, {.bias = false}),
-      score_weight_(
-          scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(c.hidden)}, init::by_fan_in(c.hidden))),
+      score_weight_(scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(c.hidden)},
+                                    init::uniform_fan_in(c.hidden))),
       decoder_(scope / "decoder", c.embedding + 2 * c.hidden, c.hidden),
       head_dropout_(scope / "head_dropout", c.dropout),
       head_(scope / "head", 3 * c.hidden + c.embedding, c.target_vocab) {}
@@ -73,7 +73,7 @@ Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& sou
   const GRUOutput encoded = encoder_(source_dropout_(source_embedding_(source)), {}, lengths_of(source_padding));
   Decoding out = {encoded.y, key_proj_(encoded.y), source_padding, tanh(bridge_(encoded.state.h[1]))};
   if (beams > 1) {
-    const IndexArray rows = repeated_rows(encoded.y.extent(0), beams);
+    const IndexArray rows = repeated_rows(encoded.y.size(0), beams);
     out.memory = taken(out.memory, rows);
     out.keys = taken(out.keys, rows);
     out.state = taken(out.state, rows);
@@ -93,9 +93,9 @@ Tensor Seq2SeqRNN::run(const IndexArray& target, Decoding& decoding, std::vector
   if (target.dimension() != 2) fail_shapes<Shape>("seq2seq_rnn", "target must be [B, T]", {target.shape()});
   const Tensor inputs = target_dropout_(target_embedding_(target));
   const AttentionOptions padded = {.key_padding = decoding.source_padding};
-  const index_t batch = inputs.extent(0);
+  const index_t batch = inputs.size(0);
   std::vector<Tensor> outputs;
-  for (index_t t = 0; t < inputs.extent(1); ++t) {
+  for (index_t t = 0; t < inputs.size(1); ++t) {
     const Tensor y = squeeze(slice(inputs, 1, t, t + 1), {1});
     const Tensor query = reshape(query_proj_(decoding.state), {batch, 1, 1, config_.hidden});
     const Tensor scores = additive_scores(query, decoding.keys, score_weight_, padded);

@@ -13,13 +13,13 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-Seq2SeqConfig checked(const Seq2SeqConfig& c) {
+Seq2SeqTransformerConfig checked(const Seq2SeqTransformerConfig& c) {
   if (c.source_vocab < 1 || c.target_vocab < 1 || c.context < 1 || c.encoder_layers < 1 || c.decoder_layers < 1)
     throw ValueError("seq2seq_transformer", "vocabularies, context and layers must be at least 1");
   return c;
 }
 
-TransformerBlockOptions block_options(const Seq2SeqConfig& c) {
+TransformerBlockOptions block_options(const Seq2SeqTransformerConfig& c) {
   return {.width = c.width,
           .heads = c.heads,
           .attention = c.attention,
@@ -29,12 +29,12 @@ TransformerBlockOptions block_options(const Seq2SeqConfig& c) {
 }
 
 /// Times sqrt(C) the embeddings are as large as the sinusoids (Vaswani et al. 2017, section 3.4).
-EmbeddingOptions embedding_options(const Seq2SeqConfig& c) {
+EmbeddingOptions embedding_options(const Seq2SeqTransformerConfig& c) {
   return {.init = init::normal(0, 1 / std::sqrt(static_cast<double>(c.width)))};
 }
 
 template <class Block>
-std::vector<Block> blocks(const Scope& scope, index_t layers, const Seq2SeqConfig& c) {
+std::vector<Block> blocks(const Scope& scope, index_t layers, const Seq2SeqTransformerConfig& c) {
   std::vector<Block> out;
   for (index_t i = 0; i < layers; ++i) out.emplace_back(scope / i, block_options(c));
   return out;
@@ -42,7 +42,7 @@ std::vector<Block> blocks(const Scope& scope, index_t layers, const Seq2SeqConfi
 
 }  // namespace
 
-Seq2SeqTransformer::Seq2SeqTransformer(const Scope& scope, const Seq2SeqConfig& config)
+Seq2SeqTransformer::Seq2SeqTransformer(const Scope& scope, const Seq2SeqTransformerConfig& config)
     : config_(checked(config)),
       source_embedding_(scope / "source_embedding", config.source_vocab, config.width, embedding_options(config)),
       target_embedding_(scope / "target_embedding", config.target_vocab, config.width, embedding_options(config)),
@@ -102,7 +102,7 @@ Seq2SeqTransformer::Decoding Seq2SeqTransformer::start(const IndexArray& source,
                                                        index_t beams) const {
   if (beams < 1) throw ValueError("seq2seq_transformer", "there must be at least 1 beam");
   const Tensor encoded = encode(source, source_padding);
-  const index_t sources = encoded.extent(0), rows = sources * beams;
+  const index_t sources = encoded.size(0), rows = sources * beams;
   const auto copies = [&](const auto& from, auto to) {  // each row of the first axis `beams` times
     const std::size_t size = from.size() / static_cast<std::size_t>(sources);
     for (index_t row = 0; row < rows; ++row)

@@ -8,7 +8,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-struct Seq2SeqConfig {
+struct Seq2SeqTransformerConfig {
   index_t source_vocab;
   index_t target_vocab;
   index_t context = 64;  ///< the longest sequence on either side
@@ -18,7 +18,7 @@ struct Seq2SeqConfig {
   index_t decoder_layers = 3;
   index_t hidden = 0;  ///< of the blocks' inner networks; 0 means 4 width
   double dropout = 0;
-  AttentionForm attention = {};  ///< of all attention; positions are sinusoids added to the embeddings
+  AttentionConfig attention = {};  ///< of all attention; positions are sinusoids added to the embeddings
 };
 
 /// source ids [B, S], target ids [B, T] -> logits [B, T, target_vocab] of the target after each. Three masks: padding
@@ -29,7 +29,7 @@ struct Seq2SeqConfig {
 class Seq2SeqTransformer {
  public:
   /// Throws ValueError if a size is less than 1 or the heads do not divide the width.
-  Seq2SeqTransformer(const Scope& scope, const Seq2SeqConfig& config);
+  Seq2SeqTransformer(const Scope& scope, const Seq2SeqTransformerConfig& config);
 
   /// `source_padding` [B, S], true: hidden; or empty. Throws ShapeError, or IndexError for an id.
   Tensor operator()(const IndexArray& source, const Mask& source_padding, const IndexArray& target) const;
@@ -44,7 +44,7 @@ class Seq2SeqTransformer {
   /// What decoding one token at a time carries on: nothing of it is recorded.
   struct Decoding {
     std::vector<AttentionCache> layers;
-    std::vector<MemoryCache> memory;
+    std::vector<CrossAttentionCache> memory;
 
     void select(const IndexArray& rows);  ///< target b goes on as a copy of target rows[b] of the same source
   };
@@ -53,14 +53,14 @@ class Seq2SeqTransformer {
   /// Logits [B, T, target_vocab] after the next target tokens [B, T]. Throws ValueError beyond the context.
   Tensor step(const IndexArray& target, Decoding& decoding) const;
 
-  const Seq2SeqConfig& config() const { return config_; }
+  const Seq2SeqTransformerConfig& config() const { return config_; }
   const std::vector<TransformerBlock>& encoder() const { return encoder_; }
   const std::vector<DecoderBlock>& decoder() const { return decoder_; }
 
  private:
   Tensor embedded(const Embedding& embedding, const IndexArray& ids, index_t first, const Dropout& dropout) const;
 
-  Seq2SeqConfig config_;
+  Seq2SeqTransformerConfig config_;
   Embedding source_embedding_;
   Embedding target_embedding_;
   Array sinusoids_;  // [context, width]

@@ -17,7 +17,7 @@ LinearOptions TransformerBlockOptions::residual_linear() const {
 MultiHeadAttentionOptions TransformerBlockOptions::attention_options() const {
   return {.width = width,
           .heads = heads,
-          .form = attention,
+          .attention = attention,
           .bias = bias,
           .dropout = dropout,
           .in_proj_init = weight_init,

@@ -10,13 +10,13 @@ namespace xtape::inline XTAPE_DTYPE {
 struct TransformerBlockOptions {
   index_t width;
   index_t heads;
-  AttentionForm attention = {};  ///< kind and shape of the attention
-  index_t hidden = 0;            ///< of the inner network; 0 means 4 width
-  double dropout = 0;            ///< of attention weights and of both residual branches
-  bool bias = true;              ///< in attention and linear layers
-  bool norm_bias = true;         ///< in both norms
-  Init weight_init = {};         ///< of all weights; default: each layer's own
-  Init residual_init = {};       ///< of the projections into the residual stream; default: weight_init
+  AttentionConfig attention = {};  ///< kind and shape of the attention
+  index_t hidden = 0;              ///< of the inner network; 0 means 4 width
+  double dropout = 0;              ///< of attention weights and of both residual branches
+  bool bias = true;                ///< in attention and linear layers
+  bool norm_bias = true;           ///< in both norms
+  Init weight_init = {};           ///< of all weights; default: each layer's own
+  Init residual_init = {};         ///< of the projections into the residual stream; default: weight_init
 
   // What the parts of a block get.
   index_t inner_width() const { return hidden ? hidden : 4 * width; }

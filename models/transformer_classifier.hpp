@@ -21,7 +21,7 @@ struct TransformerClassifierConfig {
   index_t width = 128;
   index_t heads = 4;
   index_t layers = 2;
-  AttentionForm attention = {};
+  AttentionConfig attention = {};
   index_t hidden = 0;  ///< of the blocks' inner networks; 0 means 4 width
   double dropout = 0;  ///< of embeddings, attention, residual branches and of what is pooled
   Pooling pooling = Pooling::mean;

@@ -12,14 +12,14 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-TransformerConfig checked(const TransformerConfig& c) {
+TransformerLMConfig checked(const TransformerLMConfig& c) {
   if (c.vocab < 1 || c.context < 1 || c.layers < 1)
     throw ValueError("transformer_lm", "vocab, context and layers must be at least 1, not " + std::to_string(c.vocab) +
                                            ", " + std::to_string(c.context) + " and " + std::to_string(c.layers));
   return c;
 }
 
-Init weight_init(const TransformerConfig& c) {
+Init weight_init(const TransformerLMConfig& c) {
   switch (c.init) {
     case WeightInit::gpt2:
       return init::gpt2();
@@ -33,15 +33,15 @@ Init weight_init(const TransformerConfig& c) {
   return {};
 }
 
-AttentionForm attention_of(const TransformerConfig& c) {
-  AttentionForm form = c.attention;
-  form.positions = c.positions == Positions::rotary  ? AttentionPositions::rotary
-                   : c.positions == Positions::alibi ? AttentionPositions::alibi
-                                                     : AttentionPositions::none;
-  return form;
+AttentionConfig attention_of(const TransformerLMConfig& c) {
+  AttentionConfig config = c.attention;
+  config.positions = c.positions == Positions::rotary  ? AttentionPositions::rotary
+                     : c.positions == Positions::alibi ? AttentionPositions::alibi
+                                                       : AttentionPositions::none;
+  return config;
 }
 
-TransformerBlockOptions block_options(const TransformerConfig& c) {
+TransformerBlockOptions block_options(const TransformerLMConfig& c) {
   return {.width = c.width,
           .heads = c.heads,
           .attention = attention_of(c),
@@ -54,17 +54,17 @@ TransformerBlockOptions block_options(const TransformerConfig& c) {
 }
 
 /// Embeddings are not multiplied by their fan, so Xavier and He do not apply to them.
-EmbeddingOptions embedding_options(const TransformerConfig& c) {
+EmbeddingOptions embedding_options(const TransformerLMConfig& c) {
   return {.init = c.init == WeightInit::torch ? Init() : init::gpt2()};
 }
 
-std::optional<Embedding> position_embedding(const Scope& scope, const TransformerConfig& c) {
+std::optional<Embedding> position_embedding(const Scope& scope, const TransformerLMConfig& c) {
   if (c.positions != Positions::learned) return std::nullopt;
   return std::optional<Embedding>(std::in_place, scope / "position_embedding", c.context, c.width,
                                   embedding_options(c));
 }
 
-std::vector<TransformerBlock> blocks(const Scope& scope, const TransformerConfig& c) {
+std::vector<TransformerBlock> blocks(const Scope& scope, const TransformerLMConfig& c) {
   std::vector<TransformerBlock> out;
   for (index_t i = 0; i < c.layers; ++i) out.emplace_back(scope / i, block_options(c));
   return out;
@@ -72,7 +72,7 @@ std::vector<TransformerBlock> blocks(const Scope& scope, const TransformerConfig
 
 }  // namespace
 
-Positions positions_of(std::string_view name) {
+Positions parse_positions(std::string_view name) {
   if (name == "learned") return Positions::learned;
   if (name == "sinusoidal") return Positions::sinusoidal;
   if (name == "rotary") return Positions::rotary;
@@ -81,7 +81,7 @@ Positions positions_of(std::string_view name) {
                                          "'; there are learned, sinusoidal, rotary and alibi");
 }
 
-TransformerLM::TransformerLM(const Scope& scope, const TransformerConfig& config)
+TransformerLM::TransformerLM(const Scope& scope, const TransformerLMConfig& config)
     : config_(checked(config)),
       token_embedding_(scope / "token_embedding", config.vocab, config.width, embedding_options(config)),
       position_embedding_(position_embedding(scope, config)),
@@ -141,7 +141,7 @@ Array TransformerLM::attention_weights(const IndexArray& ids) const {
   real* next = out.data();
   for (const TransformerBlock& layer : layers_) {
     const Tensor weights = layer.self_attn.weights(layer.norm1(x).detach(), {.causal = true});
-    next = std::copy_n(weights.data(), weights.size(), next);
+    next = std::copy_n(weights.data(), weights.numel(), next);
     x = layer(x, {.causal = true}).detach();
   }
   return out;

@@ -14,18 +14,18 @@ namespace xtape::inline XTAPE_DTYPE {
 enum class Positions { learned, sinusoidal, rotary, alibi };
 
 /// The positions of that name. Throws ValueError for another name.
-Positions positions_of(std::string_view name);
+Positions parse_positions(std::string_view name);
 
 enum class WeightInit { gpt2, xavier, he, torch };  ///< torch: each layer's default as in PyTorch
 
-struct TransformerConfig {
+struct TransformerLMConfig {
   index_t vocab;
   index_t context = 64;  ///< the longest sequence
   index_t width = 128;
   index_t heads = 4;
   index_t layers = 4;
-  index_t hidden = 0;            ///< of each block's inner network; 0 means 4 width
-  AttentionForm attention = {};  ///< its positions are set by `positions`
+  index_t hidden = 0;              ///< of each block's inner network; 0 means 4 width
+  AttentionConfig attention = {};  ///< its positions are set by `positions`
   double dropout = 0;
   Positions positions = Positions::learned;
   bool tied_head = false;              ///< the output layer uses the embedding's weights
@@ -53,7 +53,7 @@ class TransformerCache {
 class TransformerLM {
  public:
   /// Throws ValueError if a size is less than 1 or the heads do not divide the width.
-  TransformerLM(const Scope& scope, const TransformerConfig& config);
+  TransformerLM(const Scope& scope, const TransformerLMConfig& config);
 
   /// Throws ShapeError if T exceeds the context, IndexError for an id outside the vocabulary.
   Tensor operator()(const IndexArray& ids) const;
@@ -73,14 +73,14 @@ class TransformerLM {
   /// Draws the random features of rff and prf anew in every layer.
   void redraw_features();
 
-  const TransformerConfig& config() const { return config_; }
+  const TransformerLMConfig& config() const { return config_; }
 
  private:
   Tensor position_rows(const IndexArray& positions) const;
   Tensor embedded(const IndexArray& ids) const;
   Tensor logits(const Tensor& x) const;
 
-  TransformerConfig config_;
+  TransformerLMConfig config_;
   Embedding token_embedding_;
   std::optional<Embedding> position_embedding_;
   Array sinusoids_;  // [context, width], empty unless sinusoidal

@@ -9,13 +9,13 @@ bool is_linear(AttentionKind kind) {
   return kind != AttentionKind::softmax && kind != AttentionKind::additive && kind != AttentionKind::argmax;
 }
 
-const std::vector<std::string>& attention_names() {
+const std::vector<std::string>& attention_config_names() {
   static const std::vector<std::string> names = {"softmax", "mqa",  "gqa", "additive", "separable", "quadratic",
                                                  "elu",     "relu", "rff", "prf",      "argmax"};
   return names;
 }
 
-AttentionForm attention_form(std::string_view name, index_t heads) {
+AttentionConfig attention_config(std::string_view name, index_t heads) {
   if (name == "mqa") return {.key_heads = 1};
   if (name == "gqa") {
     if (heads % 2 != 0) throw ValueError("attention", "gqa halves the heads, but there are " + std::to_string(heads));
@@ -34,7 +34,7 @@ AttentionForm attention_form(std::string_view name, index_t heads) {
   for (const auto& [known, kind] : kinds)
     if (name == known) return {.kind = kind};
   std::string known;
-  for (const std::string& other : attention_names()) known += (known.empty() ? "" : ", ") + other;
+  for (const std::string& other : attention_config_names()) known += (known.empty() ? "" : ", ") + other;
   throw ValueError("attention", "there is no attention '" + std::string(name) + "'; there are " + known);
 }
 

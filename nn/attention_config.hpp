@@ -37,7 +37,7 @@ enum class AttentionPositions {
 /// Rows of queries and keys [..., D] to features [..., F], all non-negative or at least of one sign in every product.
 using FeatureMap = std::function<Tensor(const Tensor& x)>;
 
-struct AttentionForm {
+struct AttentionConfig {
   AttentionKind kind = AttentionKind::softmax;
   index_t key_heads = 0;    ///< H', a divisor of the heads H; 0 means H; 1 is multi-query attention
   index_t head_width = 0;   ///< D of queries and keys in a head; 0 means C/H
@@ -50,11 +50,11 @@ struct AttentionForm {
   FeatureMap feature_map = {};      ///< of kind custom
 };
 
-/// The names that `attention_form` knows.
-const std::vector<std::string>& attention_names();
+/// The names that `attention_config` knows.
+const std::vector<std::string>& attention_config_names();
 
 /// softmax, mqa (one key head), gqa (half as many key heads as heads), additive, separable, quadratic, elu, relu, rff,
 /// prf, argmax. Throws ValueError for another name, and for gqa with an odd number of heads.
-AttentionForm attention_form(std::string_view name, index_t heads);
+AttentionConfig attention_config(std::string_view name, index_t heads);
 
 }  // namespace xtape::inline XTAPE_DTYPE

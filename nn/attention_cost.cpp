@@ -21,9 +21,9 @@ struct Features {
   double to_make;  ///< multiply-adds for the features of one query or key
 };
 
-Features features_of(const AttentionForm& form) {
-  const auto d = static_cast<double>(form.head_width), m = static_cast<double>(form.features);
-  switch (form.kind) {
+Features features_of(const AttentionConfig& config) {
+  const auto d = static_cast<double>(config.head_width), m = static_cast<double>(config.features);
+  switch (config.kind) {
     case AttentionKind::quadratic:
       return {(d + 1) * (d + 2) / 2, d * (d + 1) / 2};
     case AttentionKind::rff:
@@ -39,24 +39,24 @@ Features features_of(const AttentionForm& form) {
 
 }  // namespace
 
-AttentionCost attention_cost(const AttentionForm& form, index_t width, index_t heads, const AttentionSizes& s) {
-  const auto c = static_cast<double>(width), h = static_cast<double>(heads), g = static_cast<double>(form.key_heads);
-  const auto d = static_cast<double>(form.head_width), v = static_cast<double>(form.value_width);
+AttentionCost attention_cost(const AttentionConfig& config, index_t width, index_t heads, const AttentionSizes& s) {
+  const auto c = static_cast<double>(width), h = static_cast<double>(heads), g = static_cast<double>(config.key_heads);
+  const auto d = static_cast<double>(config.head_width), v = static_cast<double>(config.value_width);
   const auto b = static_cast<double>(s.batch), t = static_cast<double>(s.queries), n = static_cast<double>(s.keys);
   const double elements = c * (h * d + g * d + g * v + h * v);
   AttentionCost cost = {};
   cost.projections = b * c * (t * (h * d + h * v) + n * (g * d + g * v));
   cost.parameter_bytes = sizeof(real) * elements;
-  if (is_linear(form.kind)) {
-    const Features f = features_of(form);
-    cost.mixing = b * (h * t + g * n) * (f.count * (v + 1) + f.to_make);
+  if (is_linear(config.kind)) {
+    const Features f = features_of(config);
+    cost.attention = b * (h * t + g * n) * (f.count * (v + 1) + f.to_make);
     cost.cache_bytes = sizeof(real) * b * g * f.count * (v + 1);
     return cost;
   }
   const double pairs = b * h * seen_pairs(s);
-  cost.mixing = form.kind == AttentionKind::argmax ? pairs * d : pairs * (d + v);
+  cost.attention = config.kind == AttentionKind::argmax ? pairs * d : pairs * (d + v);
   cost.cache_bytes = sizeof(real) * b * g * n * (d + v);
-  const bool stored = form.kind == AttentionKind::additive || form.positions == AttentionPositions::alibi;
+  const bool stored = config.kind == AttentionKind::additive || config.positions == AttentionPositions::alibi;
   cost.score_bytes = stored ? sizeof(real) * b * h * t * n : 0;
   return cost;
 }

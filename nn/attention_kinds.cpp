@@ -17,15 +17,15 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-real scale_of(const AttentionForm& form, const Tensor& q) {
-  return static_cast<real>(form.scale > 0 ? form.scale : 1 / std::sqrt(static_cast<double>(q.extent(3))));
+real scale_of(const AttentionConfig& config, const Tensor& q) {
+  return static_cast<real>(config.scale > 0 ? config.scale : 1 / std::sqrt(static_cast<double>(q.size(3))));
 }
 
 /// Scores scale q k^T [B, H, T, S] where the heads come in groups.
 Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
-  const index_t batches = q.extent(0), key_heads = k.extent(1), group = q.extent(1) / key_heads;
-  const Tensor grouped = reshape(q * scale, {batches, key_heads, group * q.extent(2), q.extent(3)});
-  return reshape(matmul(grouped, k, {.transpose_b = true}), {batches, q.extent(1), q.extent(2), k.extent(2)});
+  const index_t batches = q.size(0), key_heads = k.size(1), group = q.size(1) / key_heads;
+  const Tensor grouped = reshape(q * scale, {batches, key_heads, group * q.size(2), q.size(3)});
+  return reshape(matmul(grouped, k, {.transpose_b = true}), {batches, q.size(1), q.size(2), k.size(2)});
 }
 
 /// exp(w.x - |x|^2/2) is a positive random feature of x; these are the exponents [..., m], with x times the root of the
@@ -35,7 +35,7 @@ Tensor positive_exponents(const Tensor& x, const Tensor& features) {
 }
 
 /// Queries: each shifted by its own largest exponent, which cancels. Keys: shifted by theirs, which the gain puts back.
-LinearOperands positive_features(const Tensor& q, const Tensor& k, const Tensor& features) {
+AttentionFeatures positive_features(const Tensor& q, const Tensor& k, const Tensor& features) {
   const Tensor of_q = positive_exponents(q, features), of_k = positive_exponents(k, features);
   const Tensor top_q = max(of_q.detach(), {-1}, true), top_k = max(of_k.detach(), {-1}, true);
   return {exp(of_q - top_q), exp(of_k - top_k), squeeze(top_k, {-1})};
@@ -43,7 +43,7 @@ LinearOperands positive_features(const Tensor& q, const Tensor& k, const Tensor&
 
 /// exp(q.k) = exp(|q|^2/2) exp(|k|^2/2) exp(-|q-k|^2/2): the last by sines and cosines of w.x (Rahimi and Recht 2007),
 /// the second as the keys' gain; the first cancels.
-LinearOperands fourier_features(const Tensor& q, const Tensor& k, const Tensor& features) {
+AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tensor& features) {
   const auto waves = [&](const Tensor& x) {
     const Tensor angles = matmul(x, features, {.transpose_b = true});
     return concat({sin(angles), cos(angles)}, -1);
@@ -58,26 +58,26 @@ Mask over_rows(const Mask& padding) {
   return out;
 }
 
-Tensor linear_mix(const AttentionForm& form, const Tensor& q, const Tensor& k, const Tensor& v,
-                  const AttentionOptions& o, const MixOperands& operands) {
+Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
+                  const AttentionOptions& o, const AttentionWeights& operands) {
   if (o.mask.dimension() > 0)
     throw UnsupportedError("attention",
                            "a mask of single pairs needs the T x S weights that this kind never forms; use causal and "
                            "key_padding");
-  const LinearOperands x = linear_operands(form, q, k, o.key_padding, operands);
+  const AttentionFeatures x = attention_features(config, q, k, o.key_padding, operands);
   const LinearAttentionOptions masks = {.causal = o.causal, .key_padding = o.key_padding};
-  return form.kind == AttentionKind::separable ? separable_attention(x.q, x.k, v, masks)
-                                               : linear_attention(x.q, x.k, v, x.log_gain, masks);
+  return config.kind == AttentionKind::separable ? separable_attention(x.q, x.k, v, masks)
+                                                 : linear_attention(x.q, x.k, v, x.log_key_weight, masks);
 }
 
 }  // namespace
 
-LinearOperands linear_operands(const AttentionForm& form, const Tensor& q, const Tensor& keys, const Mask& key_padding,
-                               const MixOperands& operands) {
+AttentionFeatures attention_features(const AttentionConfig& config, const Tensor& q, const Tensor& keys,
+                                     const Mask& key_padding, const AttentionWeights& operands) {
   // A feature of NaN would hand back NaN for a zero gradient.
   const Tensor k = key_padding.dimension() > 0 ? masked_fill(keys, over_rows(key_padding), 0) : keys;
-  const real root = std::sqrt(scale_of(form, q));  // on both sides: their product has the scale
-  switch (form.kind) {
+  const real root = std::sqrt(scale_of(config, q));  // on both sides: their product has the scale
+  switch (config.kind) {
     case AttentionKind::separable:
       return {softmax(q), k};
     case AttentionKind::quadratic:
@@ -91,7 +91,7 @@ LinearOperands linear_operands(const AttentionForm& form, const Tensor& q, const
     case AttentionKind::prf:
       return positive_features(q * root, k * root, operands.features);
     case AttentionKind::custom:
-      return {form.feature_map(q), form.feature_map(k)};
+      return {config.feature_map(q), config.feature_map(k)};
     case AttentionKind::softmax:
     case AttentionKind::additive:
     case AttentionKind::argmax:
@@ -111,18 +111,18 @@ Array alibi_bias(index_t heads, index_t queries, index_t keys) {
   return out;
 }
 
-Tensor mix_heads(const AttentionForm& form, const Tensor& q, const Tensor& k, const Tensor& v,
-                 const AttentionOptions& options, const MixOperands& operands) {
-  const bool alibi = form.positions == AttentionPositions::alibi;
-  if (form.kind == AttentionKind::softmax && !alibi) return scaled_dot_product_attention(q, k, v, options);
-  if (form.kind == AttentionKind::softmax || form.kind == AttentionKind::additive) {
-    Tensor scores = form.kind == AttentionKind::softmax ? dot_scores(q, k, scale_of(form, q))
-                                                        : additive_scores(q, k, operands.score_weight, options);
-    if (alibi) scores = scores + Tensor(alibi_bias(q.extent(1), q.extent(2), k.extent(2)));
+Tensor attend(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
+              const AttentionOptions& options, const AttentionWeights& operands) {
+  const bool alibi = config.positions == AttentionPositions::alibi;
+  if (config.kind == AttentionKind::softmax && !alibi) return scaled_dot_product_attention(q, k, v, options);
+  if (config.kind == AttentionKind::softmax || config.kind == AttentionKind::additive) {
+    Tensor scores = config.kind == AttentionKind::softmax ? dot_scores(q, k, scale_of(config, q))
+                                                          : additive_scores(q, k, operands.score_weight, options);
+    if (alibi) scores = scores + Tensor(alibi_bias(q.size(1), q.size(2), k.size(2)));
     return attention_from_scores(scores, v, options);
   }
-  const Tensor mixed = form.kind == AttentionKind::argmax ? hard_attention(q, k, v, options)
-                                                          : linear_mix(form, q, k, v, options, operands);
+  const Tensor mixed = config.kind == AttentionKind::argmax ? hard_attention(q, k, v, options)
+                                                            : linear_mix(config, q, k, v, options, operands);
   return dropout(mixed, options.dropout, options.dropout_key);
 }
 

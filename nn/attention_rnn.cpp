@@ -18,31 +18,32 @@ AttentionRNN::AttentionRNN(const Scope& scope, index_t input, index_t hidden, co
   if (score_ != ScoreKind::additive) return;
   query_proj_.emplace(scope / "query_proj", hidden, hidden, LinearOptions{.bias = false});
   key_proj_.emplace(scope / "key_proj", hidden, hidden, LinearOptions{.bias = false});
-  score_weight_ = scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(hidden)}, init::by_fan_in(hidden));
+  score_weight_ =
+      scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(hidden)}, init::uniform_fan_in(hidden));
 }
 
 /// sum_j alpha_j h_j for a query [B, H] and the states [B, 1, t, H] so far; `keys` are theirs.
 Tensor AttentionRNN::look_back(const Tensor& query, const Tensor& states, const Tensor& keys) const {
-  const auto row = [&](const Tensor& x) { return reshape(x, {x.extent(0), 1, 1, hidden_}); };
+  const auto row = [&](const Tensor& x) { return reshape(x, {x.size(0), 1, 1, hidden_}); };
   const Tensor mixed =
       score_ == ScoreKind::additive
           ? attention_from_scores(additive_scores(row((*query_proj_)(query)), keys, score_weight_), states)
           : scaled_dot_product_attention(row(query), keys, states, {.scale = score_ == ScoreKind::dot ? 1.0 : 0.0});
-  return reshape(mixed, {query.extent(0), hidden_});
+  return reshape(mixed, {query.size(0), hidden_});
 }
 
 Tensor AttentionRNN::operator()(const Tensor& x) const {
-  if (x.rank() != 3 || x.extent(1) < 1)
+  if (x.rank() != 3 || x.size(1) < 1)
     fail_shapes<Shape>("attention_rnn", "x must be [B, T, I] with at least one step", {x.shape()});
   Tensor h, states, keys;  // the states so far and what scores read of them, [B, 1, t, H]
   const auto extended = [](const Tensor& rows, const Tensor& row) {
     return rows.defined() ? concat({rows, row}, 2) : row;
   };
-  for (index_t t = 0; t < x.extent(1); ++t) {
+  for (index_t t = 0; t < x.size(1); ++t) {
     const Tensor input = squeeze(slice(x, 1, t, t + 1), {1});
     h = std::visit([&](const auto& cell) { return cell(input, h); }, cell_);
     if (t > 0) h = h + look_back(h, states, keys);
-    const Tensor row = reshape(h, {x.extent(0), 1, 1, hidden_});
+    const Tensor row = reshape(h, {x.size(0), 1, 1, hidden_});
     states = extended(states, row);
     keys = score_ == ScoreKind::additive ? extended(keys, (*key_proj_)(row)) : states;
   }

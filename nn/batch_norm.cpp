@@ -38,7 +38,7 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
 }
 
 Tensor BatchNorm::operator()(const Tensor& x) const {
-  if (x.rank() < 2 || x.rank() > 3 || x.extent(-1) != width_)
+  if (x.rank() < 2 || x.rank() > 3 || x.size(-1) != width_)
     fail_shapes<Shape>("batch_norm", "the input must be [B, C] or [B, T, C] with C = " + std::to_string(width_),
                        {x.shape()});
   const Tensor gain = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();

@@ -2,7 +2,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-Dropout::Dropout(const Scope& scope, double p) : scope_(scope), p_(p), masks_(scope.masks()) {
+Dropout::Dropout(const Scope& scope, double p) : scope_(scope), p_(p), masks_(scope.random_keys()) {
   check_probability("dropout", p);
 }
 

@@ -19,7 +19,7 @@ class Dropout {
  private:
   Scope scope_;
   double p_;
-  mutable MaskStream masks_;
+  mutable RandomKeyStream masks_;
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -11,14 +11,15 @@ Embedding::Embedding(const Scope& scope, index_t count, index_t width, const Emb
   if (count < 1 || width < 1)
     throw ValueError("embedding " + scope.name(),
                      "sizes must be at least 1, not " + std::to_string(count) + " and " + std::to_string(width));
-  if (padding_ != kNoPadding && (padding_ < 0 || padding_ >= count))
+  if (padding_ != kNoPaddingIndex && (padding_ < 0 || padding_ >= count))
     throw ValueError("embedding " + scope.name(),
                      "the padding row " + std::to_string(padding_) + " is outside 0.." + std::to_string(count - 1));
   const Init init = options.init ? options.init : init::normal(0, 1);
   weight = scope.parameter("weight", {static_cast<std::size_t>(count), static_cast<std::size_t>(width)},
                            [&](Array& value, Random& random) {
                              init(value, random);
-                             if (padding_ != kNoPadding) std::fill_n(value.data() + padding_ * width, width, real(0));
+                             if (padding_ != kNoPaddingIndex)
+                               std::fill_n(value.data() + padding_ * width, width, real(0));
                            });
 }
 

@@ -7,8 +7,8 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct EmbeddingOptions {
-  index_t padding = kNoPadding;  ///< this row starts at zero and gets no gradient
-  Init init = {};                ///< default: standard normal, as PyTorch
+  index_t padding = kNoPaddingIndex;  ///< this row starts at zero and gets no gradient
+  Init init = {};                     ///< default: standard normal, as PyTorch
 };
 
 /// ids [...] -> [..., width]. Parameter: weight [count, width].

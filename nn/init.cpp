@@ -13,7 +13,7 @@ namespace {
 struct Fans {
   double in, out;
 
-  double of(Fan fan) const { return fan == Fan::in ? in : out; }
+  double of(FanMode fan) const { return fan == FanMode::in ? in : out; }
 };
 
 Fans fans_of(const Array& value) {
@@ -33,8 +33,8 @@ void fill_uniform(Array& value, Random& random, double bound) {
   for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<real>(random.uniform(-bound, bound));
 }
 
-void fill_normal(Array& value, Random& random, double deviation) {
-  for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<real>(deviation * random.normal());
+void fill_normal(Array& value, Random& random, double stddev) {
+  for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = static_cast<real>(stddev * random.normal());
 }
 
 }  // namespace
@@ -56,10 +56,10 @@ Init uniform(double low, double high) {
   };
 }
 
-Init normal(double mean, double deviation) {
-  checked("the deviation", deviation);
-  return [mean, deviation](Array& x, Random& random) {
-    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + deviation * random.normal());
+Init normal(double mean, double stddev) {
+  checked("the deviation", stddev);
+  return [mean, stddev](Array& x, Random& random) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + stddev * random.normal());
   };
 }
 
@@ -92,13 +92,13 @@ Init xavier_normal(double gain) {
   };
 }
 
-Init he_uniform(double gain, Fan fan) {
+Init he_uniform(double gain, FanMode fan) {
   return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
     fill_uniform(x, random, gain * std::sqrt(3 / fans_of(x).of(fan)));
   };
 }
 
-Init he_normal(double gain, Fan fan) {
+Init he_normal(double gain, FanMode fan) {
   return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
     fill_normal(x, random, gain / std::sqrt(fans_of(x).of(fan)));
   };
@@ -129,7 +129,7 @@ Init identity(double gain) {
   };
 }
 
-Init by_fan_in(index_t fan_in) {
+Init uniform_fan_in(index_t fan_in) {
   if (fan_in < 1) throw ValueError("init", "fan-in must be at least 1, not " + std::to_string(fan_in));
   const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
   return uniform(-bound, bound);

@@ -1,5 +1,5 @@
-// Initial values. Fan-in and fan-out of a weight [out, in, ...] are in and out times the rest; weights of fewer than
-// two axes have none, and what needs them throws ShapeError. Numbers outside their domain throw ValueError.
+// Initial values. FanMode-in and fan-out of a weight [out, in, ...] are in and out times the rest; weights of fewer
+// than two axes have none, and what needs them throws ShapeError. Numbers outside their domain throw ValueError.
 #pragma once
 
 #include <xtape/core/param_store.hpp>
@@ -9,8 +9,8 @@ namespace xtape::inline XTAPE_DTYPE::init {
 Init zeros();
 Init ones();
 Init constant(double value);
-Init uniform(double low, double high);       ///< in [low, high); low <= high
-Init normal(double mean, double deviation);  ///< deviation >= 0
+Init uniform(double low, double high);    ///< in [low, high); low <= high
+Init normal(double mean, double stddev);  ///< deviation >= 0
 
 enum class Activation { linear, sigmoid, tanh, relu, leaky_relu };
 
@@ -22,12 +22,12 @@ double gain(Activation function, double slope = 0.01);
 Init xavier_uniform(double gain = 1);
 Init xavier_normal(double gain = 1);
 
-enum class Fan { in, out };  ///< in keeps the size of activations, out that of gradients
+enum class FanMode { in, out };  ///< in keeps the size of activations, out that of gradients
 
 /// He et al. 2015: uniform within gain sqrt(3/fan), or normal with deviation gain/sqrt(fan). The default gain, sqrt 2,
 /// is for relu; with gain 1 and fan-in these are LeCun's.
-Init he_uniform(double gain = 1.4142135623730951, Fan fan = Fan::in);
-Init he_normal(double gain = 1.4142135623730951, Fan fan = Fan::in);
+Init he_uniform(double gain = 1.4142135623730951, FanMode fan = FanMode::in);
+Init he_normal(double gain = 1.4142135623730951, FanMode fan = FanMode::in);
 
 /// Saxe et al. 2014: a random matrix with orthonormal rows, or columns if these are fewer, times the gain; every such
 /// matrix is as likely as any other. Axes after the first count as one. Square, it keeps the length of what passes.
@@ -37,7 +37,7 @@ Init orthogonal(double gain = 1);
 Init identity(double gain = 1);
 
 /// Uniform within 1/sqrt(fan_in): PyTorch's default for linear layers (weight, and bias by the weight's fan).
-Init by_fan_in(index_t fan_in);
+Init uniform_fan_in(index_t fan_in);
 
 /// GPT-2: normal with deviation 0.02; projections into the residual stream 0.02/sqrt(2 layers).
 Init gpt2();

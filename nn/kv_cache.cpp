@@ -69,7 +69,7 @@ void KVCache::reserve(index_t positions) {
 
 void KVCache::append(const Tensor& k, const Tensor& v, const IndexArray& lengths) {
   const auto& o = options_;
-  const index_t time = k.rank() == 4 ? k.extent(2) : 0;
+  const index_t time = k.rank() == 4 ? k.size(2) : 0;
   if (!same_shape(k.shape(), shape_of({o.batch, o.key_heads, time, o.width})) ||
       !same_shape(v.shape(), shape_of({o.batch, o.key_heads, time, o.value_width})))
     fail_shapes<Shape>(kOp, "k must be [B, H', T, D] and v [B, H', T, V]", {k.shape(), v.shape()});
@@ -96,13 +96,13 @@ void KVCache::select(const IndexArray& rows) {
   select_rows(values_, rows);
 }
 
-LinearCache::LinearCache(index_t batch, index_t key_heads, index_t features, index_t value_width) {
+LinearAttentionCache::LinearAttentionCache(index_t batch, index_t key_heads, index_t features, index_t value_width) {
   if (batch < 1 || key_heads < 1 || features < 1 || value_width < 1) throw ValueError(kOp, "sizes must be at least 1");
   state = linear_state(batch, key_heads, features, value_width);
   lengths_ = IndexArray(shape_of({batch}), 0);
 }
 
-Mask LinearCache::advance(index_t time, const IndexArray& lengths) {
+Mask LinearAttentionCache::advance(index_t time, const IndexArray& lengths) {
   const auto batch = static_cast<index_t>(lengths_.size());
   const IndexArray added = chunk_lengths(lengths, batch, time);
   for (index_t b = 0; b < batch; ++b) lengths_.data()[b] += added.data()[b];
@@ -113,7 +113,7 @@ Mask LinearCache::advance(index_t time, const IndexArray& lengths) {
   return padding;
 }
 
-void LinearCache::select(const IndexArray& rows) {
+void LinearAttentionCache::select(const IndexArray& rows) {
   select_rows(lengths_, rows);
   select_rows(state, rows);
 }

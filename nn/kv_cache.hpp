@@ -46,10 +46,10 @@ class KVCache {
 };
 
 /// Sums of linear attention: the same size however long the sequence.
-class LinearCache {
+class LinearAttentionCache {
  public:
   /// Throws ValueError for a size below 1.
-  LinearCache(index_t batch, index_t key_heads, index_t features, index_t value_width);
+  LinearAttentionCache(index_t batch, index_t key_heads, index_t features, index_t value_width);
 
   /// Notes T more positions, of which lengths[b] (empty: all) are real, and returns their key_padding, empty if all are
   /// real. Throws ShapeError, IndexError.
@@ -69,22 +69,22 @@ class LinearCache {
 class AttentionCache {
  public:
   explicit AttentionCache(KVCache cache) : cache_(std::move(cache)) {}
-  explicit AttentionCache(LinearCache cache) : cache_(std::move(cache)) {}
+  explicit AttentionCache(LinearAttentionCache cache) : cache_(std::move(cache)) {}
 
   /// Null if it is of the other kind.
   KVCache* keys() { return std::get_if<KVCache>(&cache_); }
-  LinearCache* sums() { return std::get_if<LinearCache>(&cache_); }
+  LinearAttentionCache* sums() { return std::get_if<LinearAttentionCache>(&cache_); }
 
   const IndexArray& lengths() const;    ///< positions of each sequence, [B]
   index_t bytes() const;                ///< allocated
   void select(const IndexArray& rows);  ///< sequence b becomes a copy of sequence rows[b]
 
  private:
-  std::variant<KVCache, LinearCache> cache_;
+  std::variant<KVCache, LinearAttentionCache> cache_;
 };
 
 /// Keys and values of a memory, projected once, for cross-attention.
-struct MemoryCache {
+struct CrossAttentionCache {
   Tensor k, v;            ///< [B, H', S, D] and [B, H', S, V]
   Mask key_padding = {};  ///< [B, S], or empty
 };

@@ -15,7 +15,7 @@ LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& 
 }
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
-  if (x.rank() < 1 || x.extent(-1) != width_)
+  if (x.rank() < 1 || x.size(-1) != width_)
     fail_shapes<Shape>("layer_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
   const LayerScope here(layer_);
   return here.output(

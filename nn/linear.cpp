@@ -10,8 +10,10 @@ Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions&
     throw ValueError("linear " + scope.name(),
                      "sizes must be at least 1, not " + std::to_string(in) + " and " + std::to_string(out));
   const auto rows = static_cast<std::size_t>(out), columns = static_cast<std::size_t>(in);
-  weight = scope.parameter("weight", {rows, columns}, options.weight_init ? options.weight_init : init::by_fan_in(in));
-  if (options.bias) bias = scope.parameter("bias", {rows}, options.bias_init ? options.bias_init : init::by_fan_in(in));
+  weight =
+      scope.parameter("weight", {rows, columns}, options.weight_init ? options.weight_init : init::uniform_fan_in(in));
+  if (options.bias)
+    bias = scope.parameter("bias", {rows}, options.bias_init ? options.bias_init : init::uniform_fan_in(in));
 }
 
 Tensor Linear::operator()(const Tensor& x) const {

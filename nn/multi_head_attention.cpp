@@ -13,9 +13,9 @@ namespace {
 bool has_random_features(AttentionKind kind) { return kind == AttentionKind::rff || kind == AttentionKind::prf; }
 
 /// The form with every 0 replaced. Throws ValueError.
-AttentionForm completed(const Scope& scope, const MultiHeadAttentionOptions& o) {
+AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o) {
   const auto fail = [&](const std::string& text) { throw ValueError("attention " + scope.name(), text); };
-  AttentionForm f = o.form;
+  AttentionConfig f = o.attention;
   if (o.width < 1 || o.heads < 1 || (f.head_width == 0 && o.width % o.heads != 0))
     fail(std::to_string(o.heads) + " heads do not divide the width " + std::to_string(o.width));
   if (f.key_heads == 0) f.key_heads = o.heads;
@@ -36,7 +36,7 @@ AttentionForm completed(const Scope& scope, const MultiHeadAttentionOptions& o) 
   return f;
 }
 
-index_t projected_rows(const AttentionForm& f, index_t heads) {
+index_t projected_rows(const AttentionConfig& f, index_t heads) {
   return heads * f.head_width + f.key_heads * (f.head_width + f.value_width);
 }
 
@@ -63,29 +63,29 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       layer_(scope.name_or("attention")),
       width_(options.width),
       heads_(options.heads),
-      form_(completed(scope, options)),
+      config_(completed(scope, options)),
       dropout_(options.dropout),
-      dropout_masks_(scope.masks()) {
-  if (form_.kind == AttentionKind::additive)
-    score_weight =
-        scope.parameter("score_weight", shape_of({heads_, form_.head_width}), init::by_fan_in(form_.head_width));
-  if (has_random_features(form_.kind)) {
-    feature_draws_ = (scope / "features").masks();
-    features = scope.buffer("features", random_features(form_.features, form_.head_width, form_.orthogonal_features,
-                                                        feature_draws_.next()));
+      dropout_masks_(scope.random_keys()) {
+  if (config_.kind == AttentionKind::additive)
+    score_weight = scope.parameter("score_weight", shape_of({heads_, config_.head_width}),
+                                   init::uniform_fan_in(config_.head_width));
+  if (has_random_features(config_.kind)) {
+    feature_draws_ = (scope / "features").random_keys();
+    features = scope.buffer("features", random_features(config_.features, config_.head_width,
+                                                        config_.orthogonal_features, feature_draws_.next()));
   }
 }
 
 void MultiHeadAttention::redraw_features() {
-  if (has_random_features(form_.kind))
+  if (has_random_features(config_.kind))
     features.set_value(
-        random_features(form_.features, form_.head_width, form_.orthogonal_features, feature_draws_.next()));
+        random_features(config_.features, config_.head_width, config_.orthogonal_features, feature_draws_.next()));
 }
 
 /// x through some rows of the joint projection.
 Tensor MultiHeadAttention::projected(const Tensor& x, index_t first_row, index_t rows) const {
   const Tensor bias = in_proj_bias.defined() ? in_proj_bias.tensor() : Tensor();
-  if (rows == projected_rows(form_, heads_)) return linear(x, in_proj_weight, bias);
+  if (rows == projected_rows(config_, heads_)) return linear(x, in_proj_weight, bias);
   return linear(x, slice(in_proj_weight, 0, first_row, first_row + rows),
                 bias.defined() ? slice(bias, 0, first_row, first_row + rows) : bias);
 }
@@ -95,57 +95,59 @@ AttentionOptions MultiHeadAttention::options_for(const AttentionMasks& masks) co
   return {.causal = masks.causal,
           .key_padding = masks.key_padding,
           .mask = masks.mask,
-          .scale = form_.scale,
+          .scale = config_.scale,
           .dropout = drops ? dropout_ : 0,
-          .dropout_key = drops ? dropout_masks_.next() : MaskKey{}};
+          .dropout_key = drops ? dropout_masks_.next() : RandomKey{}};
 }
 
-MixOperands MultiHeadAttention::operands() const {
+AttentionWeights MultiHeadAttention::operands() const {
   return {.score_weight = score_weight.defined() ? score_weight.tensor() : Tensor(),
-          .features = has_random_features(form_.kind) ? Tensor(features.value()) : Tensor()};
+          .features = has_random_features(config_.kind) ? Tensor(features.value()) : Tensor()};
 }
 
 /// Mixed values by heads, rotary positions included; queries are the last positions.
 Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor& v,
                                  const AttentionOptions& options) const {
-  if (form_.positions != AttentionPositions::rotary) return mix_heads(form_, q, k, v, options, operands());
-  const index_t ahead = k.extent(2) - q.extent(2);
-  return mix_heads(form_, rotary(q, {.first = ahead, .base = form_.rotary_base}),
-                   rotary(k, {.base = form_.rotary_base}), v, options, operands());
+  if (config_.positions != AttentionPositions::rotary) return attend(config_, q, k, v, options, operands());
+  const index_t ahead = k.size(2) - q.size(2);
+  return attend(config_, rotary(q, {.first = ahead, .base = config_.rotary_base}),
+                rotary(k, {.base = config_.rotary_base}), v, options, operands());
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
-  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
-  const Tensor qkv = projected(x, 0, projected_rows(form_, heads_));
-  if (form_.kind == AttentionKind::softmax && form_.key_heads == heads_ && form_.value_width == form_.head_width &&
-      form_.positions == AttentionPositions::none)  // the fused path copies nothing
+  const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
+  const Tensor qkv = projected(x, 0, projected_rows(config_, heads_));
+  if (config_.kind == AttentionKind::softmax && config_.key_heads == heads_ &&
+      config_.value_width == config_.head_width &&
+      config_.positions == AttentionPositions::none)  // the fused path copies nothing
     return here.output(out_proj(self_attention(qkv, heads_, options_for(masks))));
-  return here.output(out_proj(join_heads(mixed(
-      split_heads(qkv, 0, heads_, form_.head_width), split_heads(qkv, q_columns, form_.key_heads, form_.head_width),
-      split_heads(qkv, q_columns + k_columns, form_.key_heads, form_.value_width), options_for(masks)))));
+  return here.output(out_proj(join_heads(
+      mixed(split_heads(qkv, 0, heads_, config_.head_width),
+            split_heads(qkv, q_columns, config_.key_heads, config_.head_width),
+            split_heads(qkv, q_columns + k_columns, config_.key_heads, config_.value_width), options_for(masks)))));
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
-  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
+  const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
   const Tensor q = projected(x, 0, q_columns);
-  const Tensor kv = projected(memory, q_columns, projected_rows(form_, heads_) - q_columns);
+  const Tensor kv = projected(memory, q_columns, projected_rows(config_, heads_) - q_columns);
   return here.output(out_proj(join_heads(
-      mixed(split_heads(q, 0, heads_, form_.head_width), split_heads(kv, 0, form_.key_heads, form_.head_width),
-            split_heads(kv, k_columns, form_.key_heads, form_.value_width), options_for(masks)))));
+      mixed(split_heads(q, 0, heads_, config_.head_width), split_heads(kv, 0, config_.key_heads, config_.head_width),
+            split_heads(kv, k_columns, config_.key_heads, config_.value_width), options_for(masks)))));
 }
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
-  const index_t q_columns = heads_ * form_.head_width, keys = memory.extent(1);
+  const index_t q_columns = heads_ * config_.head_width, keys = memory.size(1);
   const Tensor q = projected(x.detach(), 0, q_columns),
-               k = projected(memory.detach(), q_columns, form_.key_heads * form_.head_width);
+               k = projected(memory.detach(), q_columns, config_.key_heads * config_.head_width);
   // Value s is the sth unit vector: mixed, they are the weights.
-  Array units(shape_of({memory.extent(0), form_.key_heads, keys, keys}), real(0));
-  for (index_t i = 0; i < memory.extent(0) * form_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;
+  Array units(shape_of({memory.size(0), config_.key_heads, keys, keys}), real(0));
+  for (index_t i = 0; i < memory.size(0) * config_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;
   AttentionOptions options = {.causal = masks.causal, .key_padding = masks.key_padding, .mask = masks.mask};
-  options.scale = form_.scale;
-  return mixed(split_heads(q, 0, heads_, form_.head_width), split_heads(k, 0, form_.key_heads, form_.head_width),
+  options.scale = config_.scale;
+  return mixed(split_heads(q, 0, heads_, config_.head_width), split_heads(k, 0, config_.key_heads, config_.head_width),
                Tensor(std::move(units)), options)
       .detach();
 }
@@ -156,58 +158,58 @@ void MultiHeadAttention::check_not_recorded(const Tensor& x) const {
 }
 
 AttentionCache MultiHeadAttention::cache(index_t batch, index_t limit) const {
-  if (!is_linear(form_.kind))
+  if (!is_linear(config_.kind))
     return AttentionCache(KVCache({.batch = batch,
-                                   .key_heads = form_.key_heads,
-                                   .width = form_.head_width,
-                                   .value_width = form_.value_width,
+                                   .key_heads = config_.key_heads,
+                                   .width = config_.head_width,
+                                   .value_width = config_.value_width,
                                    .limit = limit}));
-  const Tensor one = Tensor::zeros({1, 1, 1, static_cast<std::size_t>(form_.head_width)});
-  const index_t count = linear_operands(form_, one, one, {}, operands()).k.extent(3);
-  return AttentionCache(LinearCache(batch, form_.key_heads, count, form_.value_width));
+  const Tensor one = Tensor::zeros({1, 1, 1, static_cast<std::size_t>(config_.head_width)});
+  const index_t count = attention_features(config_, one, one, {}, operands()).k.size(3);
+  return AttentionCache(LinearAttentionCache(batch, config_.key_heads, count, config_.value_width));
 }
 
 Tensor MultiHeadAttention::step(const Tensor& x, AttentionCache& cache, const IndexArray& lengths) const {
   check_not_recorded(x);
-  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
-  const Tensor qkv = projected(x, 0, projected_rows(form_, heads_));
-  Tensor q = split_heads(qkv, 0, heads_, form_.head_width);
-  Tensor k = split_heads(qkv, q_columns, form_.key_heads, form_.head_width);
-  const Tensor v = split_heads(qkv, q_columns + k_columns, form_.key_heads, form_.value_width);
-  if (form_.positions == AttentionPositions::rotary) {
-    const RotaryOptions turns = {.firsts = cache.lengths(), .base = form_.rotary_base};
+  const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
+  const Tensor qkv = projected(x, 0, projected_rows(config_, heads_));
+  Tensor q = split_heads(qkv, 0, heads_, config_.head_width);
+  Tensor k = split_heads(qkv, q_columns, config_.key_heads, config_.head_width);
+  const Tensor v = split_heads(qkv, q_columns + k_columns, config_.key_heads, config_.value_width);
+  if (config_.positions == AttentionPositions::rotary) {
+    const RotaryOptions turns = {.offsets = cache.lengths(), .base = config_.rotary_base};
     q = rotary(q, turns);
     k = rotary(k, turns);
   }
-  if (LinearCache* sums = cache.sums()) {
-    const Mask padding = sums->advance(x.extent(1), lengths);
-    const LinearOperands o = linear_operands(form_, q, k, padding, operands());
-    return out_proj(join_heads(
-        linear_attention_step(o.q, o.k, v, o.log_gain, padding, form_.kind == AttentionKind::separable, sums->state)));
+  if (LinearAttentionCache* sums = cache.sums()) {
+    const Mask padding = sums->advance(x.size(1), lengths);
+    const AttentionFeatures o = attention_features(config_, q, k, padding, operands());
+    return out_proj(join_heads(linear_attention_step(o.q, o.k, v, o.log_key_weight, padding,
+                                                     config_.kind == AttentionKind::separable, sums->state)));
   }
   KVCache& keys = *cache.keys();
   keys.append(k, v, lengths);
-  if (form_.kind == AttentionKind::softmax && form_.positions != AttentionPositions::alibi)
-    return out_proj(join_heads(cached_attention(q, keys.view(), lengths, form_.scale)));
+  if (config_.kind == AttentionKind::softmax && config_.positions != AttentionPositions::alibi)
+    return out_proj(join_heads(cached_attention(q, keys.view(), lengths, config_.scale)));
   const CachedKeys view = keys.view();
   return out_proj(
-      join_heads(mix_heads(form_, q, cached_positions(view.keys, view.lengths, view.width),
-                           cached_positions(view.values, view.lengths, view.value_width),
-                           {.mask = cached_mask(view, lengths, x.extent(1)), .scale = form_.scale}, operands())));
+      join_heads(attend(config_, q, cached_positions(view.keys, view.lengths, view.width),
+                        cached_positions(view.values, view.lengths, view.value_width),
+                        {.mask = cached_mask(view, lengths, x.size(1)), .scale = config_.scale}, operands())));
 }
 
-MemoryCache MultiHeadAttention::memory_cache(const Tensor& memory, const Mask& key_padding) const {
+CrossAttentionCache MultiHeadAttention::memory_cache(const Tensor& memory, const Mask& key_padding) const {
   check_not_recorded(memory);
-  const index_t q_columns = heads_ * form_.head_width, k_columns = form_.key_heads * form_.head_width;
-  const Tensor kv = projected(memory, q_columns, projected_rows(form_, heads_) - q_columns);
-  return {split_heads(kv, 0, form_.key_heads, form_.head_width),
-          split_heads(kv, k_columns, form_.key_heads, form_.value_width), key_padding};
+  const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
+  const Tensor kv = projected(memory, q_columns, projected_rows(config_, heads_) - q_columns);
+  return {split_heads(kv, 0, config_.key_heads, config_.head_width),
+          split_heads(kv, k_columns, config_.key_heads, config_.value_width), key_padding};
 }
 
-Tensor MultiHeadAttention::step(const Tensor& x, const MemoryCache& memory) const {
+Tensor MultiHeadAttention::step(const Tensor& x, const CrossAttentionCache& memory) const {
   check_not_recorded(x);
-  const Tensor q = projected(x, 0, heads_ * form_.head_width);
-  return out_proj(join_heads(mixed(split_heads(q, 0, heads_, form_.head_width), memory.k, memory.v,
+  const Tensor q = projected(x, 0, heads_ * config_.head_width);
+  return out_proj(join_heads(mixed(split_heads(q, 0, heads_, config_.head_width), memory.k, memory.v,
                                    options_for({.key_padding = memory.key_padding}))));
 }
 

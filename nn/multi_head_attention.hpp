@@ -9,13 +9,13 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct MultiHeadAttentionOptions {
-  index_t width;                ///< C of input and output
-  index_t heads;                ///< H; must divide the width unless the form says the heads' width
-  AttentionForm form = {};      ///< kind of attention, key heads, head widths, positions
-  bool bias = true;             ///< of all projections
-  double dropout = 0;           ///< in training; of the weights, or of the mixed values where no weights are formed
-  Init in_proj_init = {};       ///< default: Xavier uniform, as PyTorch
-  LinearOptions out_proj = {};  ///< `bias` above decides over its bias; starts at zero, as PyTorch
+  index_t width;                   ///< C of input and output
+  index_t heads;                   ///< H; must divide the width unless the form says the heads' width
+  AttentionConfig attention = {};  ///< kind of attention, key heads, head widths, positions
+  bool bias = true;                ///< of all projections
+  double dropout = 0;              ///< in training; of the weights, or of the mixed values where no weights are formed
+  Init in_proj_init = {};          ///< default: Xavier uniform, as PyTorch
+  LinearOptions out_proj = {};     ///< `bias` above decides over its bias; starts at zero, as PyTorch
 };
 
 /// Who may see whom; combined by OR of what is hidden. See AttentionOptions.
@@ -55,16 +55,16 @@ class MultiHeadAttention {
   Tensor step(const Tensor& x, AttentionCache& cache, const IndexArray& lengths = {}) const;
 
   /// The same for cross-attention: what the memory [B, S, C] gives is computed once.
-  MemoryCache memory_cache(const Tensor& memory, const Mask& key_padding = {}) const;
-  Tensor step(const Tensor& x, const MemoryCache& memory) const;
+  CrossAttentionCache memory_cache(const Tensor& memory, const Mask& key_padding = {}) const;
+  Tensor step(const Tensor& x, const CrossAttentionCache& memory) const;
 
   /// Draws the random features of rff and prf anew; nothing for other kinds.
   void redraw_features();
 
   /// By formula; see attention_cost.
-  AttentionCost cost(const AttentionSizes& sizes) const { return attention_cost(form_, width_, heads_, sizes); }
+  AttentionCost cost(const AttentionSizes& sizes) const { return attention_cost(config_, width_, heads_, sizes); }
 
-  const AttentionForm& form() const { return form_; }  ///< every 0 replaced by what it means
+  const AttentionConfig& config() const { return config_; }  ///< every 0 replaced by what it means
   index_t width() const { return width_; }
   index_t heads() const { return heads_; }
 
@@ -80,16 +80,16 @@ class MultiHeadAttention {
   Tensor mixed(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) const;
   void check_not_recorded(const Tensor& x) const;
 
-  MixOperands operands() const;
+  AttentionWeights operands() const;
 
   Scope scope_;
   std::string layer_;
   index_t width_;
   index_t heads_;
-  AttentionForm form_;
+  AttentionConfig config_;
   double dropout_;
-  mutable MaskStream dropout_masks_;
-  mutable MaskStream feature_draws_;
+  mutable RandomKeyStream dropout_masks_;
+  mutable RandomKeyStream feature_draws_;
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -7,7 +7,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-Array random_features(index_t count, index_t width, bool orthogonal, const MaskKey& key) {
+Array random_features(index_t count, index_t width, bool orthogonal, const RandomKey& key) {
   if (count < 1 || width < 1)
     throw ValueError("random_features",
                      "sizes must be at least 1, not " + std::to_string(count) + " and " + std::to_string(width));

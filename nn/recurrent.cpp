@@ -47,7 +47,7 @@ RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& 
                      o.bias ? "the forget bias must be finite" : "a forget bias is given, but no biases are wanted");
   layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
-  const Init usual = init::by_fan_in(o.hidden);
+  const Init usual = init::uniform_fan_in(o.hidden);
   const auto given = [&usual](const Init& init) { return init ? init : usual; };
   weight_ih = scope.parameter("weight_ih" + suffix, {rows, inputs}, by_gate(o.gates, given(o.init.input)));
   weight_hh = scope.parameter("weight_hh" + suffix, {rows, static_cast<std::size_t>(o.hidden)},
@@ -71,7 +71,7 @@ RecurrentStack::RecurrentStack(const Scope& scope, const Options& o)
       layers_(o.layers),
       directions_(o.bidirectional ? 2 : 1),
       dropout_(o.dropout),
-      masks_(scope.masks()) {
+      masks_(scope.random_keys()) {
   if (layers_ < 1)
     throw ValueError(op_ + (" " + scope.name()), "there must be at least 1 layer, not " + std::to_string(layers_));
   check_probability(op_, dropout_);

@@ -90,7 +90,7 @@ class RecurrentStack {
   index_t layers_;
   index_t directions_;
   double dropout_;
-  mutable MaskStream masks_;
+  mutable RandomKeyStream masks_;
   std::vector<RecurrentParameters> parameters_;  // layer by layer, forward before reverse
 };
 

@@ -13,7 +13,7 @@ RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& option
 }
 
 Tensor RMSNorm::operator()(const Tensor& x) const {
-  if (x.rank() < 1 || x.extent(-1) != width_)
+  if (x.rank() < 1 || x.size(-1) != width_)
     fail_shapes<Shape>("rms_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
   const LayerScope here(layer_);
   return here.output(rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_));

@@ -10,21 +10,21 @@ AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups
     : Optimizer(name, decay, std::move(groups), {"exp_avg", "exp_avg_sq"},
                 {{"beta1", options.beta1}, {"beta2", options.beta2}, {"eps", options.eps}}),
       options_(options) {
-  check_mean_weight(name, "beta1", options.beta1);
-  check_mean_weight(name, "beta2", options.beta2);
+  check_beta(name, "beta1", options.beta1);
+  check_beta(name, "beta2", options.beta2);
   if (!(options.eps >= 0) || std::isinf(options.eps))
     throw ValueError(name, "eps must not be negative or infinite, but is " + std::to_string(options.eps));
 }
 
 double AdamBase::update(const Update& u) const {
   const auto t = static_cast<double>(u.steps);
-  const kernels::AdamNumbers numbers{.beta1 = options_.beta1,
-                                     .beta2 = options_.beta2,
-                                     .epsilon = options_.eps,
-                                     .step = u.lr / (1 - std::pow(options_.beta1, t)),
-                                     .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
-                                     .l2 = u.l2,
-                                     .decay = u.decay};
+  const kernels::AdamStep numbers{.beta1 = options_.beta1,
+                                  .beta2 = options_.beta2,
+                                  .epsilon = options_.eps,
+                                  .step = u.lr / (1 - std::pow(options_.beta1, t)),
+                                  .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
+                                  .l2 = u.l2,
+                                  .decay = u.decay};
   return kernels::adam(numbers, u.gradient, u.value, u.slots[0], u.slots[1], u.size);
 }
 

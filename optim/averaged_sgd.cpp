@@ -10,17 +10,17 @@ AveragedSgdBase::AveragedSgdBase(const char* name, Decay decay, std::vector<Para
     : Optimizer(name, decay, std::move(groups), {"exp_avg"},
                 {{"beta", options.beta}, {"bias_correction", options.bias_correction ? 1 : 0}}),
       options_(options) {
-  check_mean_weight(name, "beta", options.beta);
+  check_beta(name, "beta", options.beta);
 }
 
 double AveragedSgdBase::update(const Update& u) const {
   const double weight = options_.bias_correction ? 1 - std::pow(options_.beta, static_cast<double>(u.steps)) : 1;
-  const kernels::MomentumNumbers numbers{.keep = options_.beta,
-                                         .fresh = 1 - options_.beta,
-                                         .along_gradient = 0,
-                                         .along_velocity = u.lr / weight,
-                                         .l2 = u.l2,
-                                         .decay = u.decay};
+  const kernels::MomentumStep numbers{.keep = options_.beta,
+                                      .fresh = 1 - options_.beta,
+                                      .gradient_rate = 0,
+                                      .velocity_rate = u.lr / weight,
+                                      .l2 = u.l2,
+                                      .decay = u.decay};
   return kernels::momentum(numbers, u.gradient, u.value, u.slots[0], u.size);
 }
 

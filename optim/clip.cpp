@@ -19,7 +19,7 @@ struct Norms {
 
 Norms norms_of(const char* call, const std::vector<Parameter>& parameters, double limit) {
   if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + std::to_string(limit));
-  if (Probe* probe = Probe::attached()) probe->before_clipping(parameters);
+  if (Probe* probe = Probe::attached()) probe->on_gradients(parameters);
   Norms out;
   for (const Parameter& parameter : parameters) {
     if (!parameter.has_grad()) continue;
@@ -37,7 +37,7 @@ template <class Change>
 double change_and_note(Norms norms, bool wanted, const Change& change) {
   for (auto& [parameter, norm] : norms.each) {
     const double factor = wanted ? change(parameter, norm) : 1;
-    parameter.note_grad_norm(norm, factor);
+    parameter.cache_grad_norm(norm, factor);
   }
   return norms.joint;
 }
@@ -50,7 +50,7 @@ double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm)
   const bool exceeds = joint > max_norm && !std::isinf(joint);
   return change_and_note(std::move(norms), exceeds, [scale = max_norm / joint](Parameter& parameter, double) {
     real* grad = parameter.edit_grad();
-    kernels::scaled(grad, static_cast<real>(scale), grad, false, parameter.size());
+    kernels::scaled(grad, static_cast<real>(scale), grad, false, parameter.numel());
     return scale;
   });
 }
@@ -61,8 +61,8 @@ double clip_grad_value(const std::vector<Parameter>& parameters, double max_valu
   const real high = static_cast<real>(max_value);
   return change_and_note(std::move(norms), finite, [high](Parameter& parameter, double norm) {
     real* grad = parameter.edit_grad();
-    for (index_t i = 0; i < parameter.size(); ++i) grad[i] = std::clamp(grad[i], -high, high);
-    return norm > 0 ? kernels::norm(grad, parameter.size()) / norm : 1;
+    for (index_t i = 0; i < parameter.numel(); ++i) grad[i] = std::clamp(grad[i], -high, high);
+    return norm > 0 ? kernels::norm(grad, parameter.numel()) / norm : 1;
   });
 }
 

@@ -6,12 +6,12 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-index_t counted_targets(const IndexArray& targets, index_t ignore) {
+index_t count_targets(const IndexArray& targets, index_t ignore) {
   const index_t* first = targets.data();
   return std::count_if(first, first + targets.size(), [ignore](index_t target) { return target != ignore; });
 }
 
-void average_grad(const std::vector<Parameter>& parameters, index_t count) {
+void divide_grads(const std::vector<Parameter>& parameters, index_t count) {
   if (count < 0) throw ValueError("average_grad", "the count must not be negative, but is " + std::to_string(count));
   if (count == 0) return;
   for (const Parameter& parameter : parameters) parameter.grad();  // throws before the first change
@@ -19,10 +19,10 @@ void average_grad(const std::vector<Parameter>& parameters, index_t count) {
   for (Parameter parameter : parameters) {
     if (!parameter.has_grad()) continue;
     real* grad = parameter.edit_grad();
-    kernels::scaled(grad, scale, grad, false, parameter.size());
+    kernels::scaled(grad, scale, grad, false, parameter.numel());
   }
 }
 
-void average_grad(const ParamStore& store, index_t count) { average_grad(store.parameters(), count); }
+void divide_grads(const ParamStore& store, index_t count) { divide_grads(store.parameters(), count); }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -5,9 +5,9 @@
 //   for (const Batch& part : parts) {
 //     Tape tape;
 //     tape.backward(cross_entropy(model(part.inputs), part.targets, {.reduction = Reduction::sum}));
-//     count += counted_targets(part.targets);
+//     count += count_targets(part.targets);
 //   }
-//   average_grad(store, count);     // then clip, step, zero_grad
+//   divide_grads(store, count);     // then clip, step, zero_grad
 #pragma once
 
 #include <xtape/core/ops/loss.hpp>
@@ -16,12 +16,12 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 /// Number of targets that are not `ignore`: what the mean of cross_entropy divides by.
-index_t counted_targets(const IndexArray& targets, index_t ignore = kIgnore);
+index_t count_targets(const IndexArray& targets, index_t ignore = kIgnore);
 
 /// Divides every gradient by `count`: sums over losses become their mean. With a count of 0 gradients are left: they
 /// are zero, as for a mean over nothing. Throws ValueError for a negative count, GradientError after a failed backward
 /// pass.
-void average_grad(const std::vector<Parameter>& parameters, index_t count);
-void average_grad(const ParamStore& store, index_t count);
+void divide_grads(const std::vector<Parameter>& parameters, index_t count);
+void divide_grads(const ParamStore& store, index_t count);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -29,7 +29,7 @@ Optimizer::Optimizer(std::string name, Decay decay, std::vector<ParamGroup> grou
   check_groups(name_, groups_);
 }
 
-void Optimizer::check_mean_weight(const std::string& optimizer, const char* option, double weight) {
+void Optimizer::check_beta(const std::string& optimizer, const char* option, double weight) {
   if (!(weight >= 0 && weight < 1))
     throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + std::to_string(weight));
 }
@@ -64,12 +64,12 @@ Optimizer::Update Optimizer::prepare(const ParamGroup& group, Parameter& paramet
              .gradient = parameter.grad().data(),
              .value = parameter.edit(),
              .slots = {},
-             .size = parameter.size()};
+             .size = parameter.numel()};
   for (const std::string& name : slots_) {
     Array& slot = state.slots[name];
     if (state.steps == 0) {
       slot = Array(parameter.shape());
-      kernels::fill(slot.data(), 0, parameter.size());
+      kernels::fill(slot.data(), 0, parameter.numel());
     }
     out.slots.push_back(slot.data());
   }

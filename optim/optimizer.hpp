@@ -67,7 +67,7 @@ class Optimizer {
             std::map<std::string, double> options);
 
   /// Throws ValueError unless 0 <= weight < 1.
-  static void check_mean_weight(const std::string& optimizer, const char* option, double weight);
+  static void check_beta(const std::string& optimizer, const char* option, double weight);
 
  private:
   struct Memory {

@@ -49,7 +49,7 @@ bool gradients_finite(const std::vector<ParamGroup>& groups) {
   for (const ParamGroup& group : groups)
     for (const Parameter& parameter : group.parameters)
       if (parameter.trainable() && parameter.has_grad() &&
-          !kernels::all_finite(parameter.grad().data(), parameter.size()))
+          !kernels::all_finite(parameter.grad().data(), parameter.numel()))
         return false;
   return true;
 }

@@ -10,7 +10,7 @@ SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, 
           options.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"momentum_buffer"},
           {{"momentum", options.momentum}, {"dampening", options.dampening}, {"nesterov", options.nesterov ? 1 : 0}}),
       options_(options) {
-  check_mean_weight(name, "momentum", options.momentum);
+  check_beta(name, "momentum", options.momentum);
   if (!(options.dampening >= 0 && options.dampening <= 1))
     throw ValueError(name, "dampening must be from 0 to 1, not " + std::to_string(options.dampening));
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
@@ -19,12 +19,12 @@ SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, 
 
 double SgdBase::update(const Update& u) const {
   const bool remembers = !u.slots.empty();
-  const kernels::MomentumNumbers numbers{.keep = options_.momentum,
-                                         .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
-                                         .along_gradient = !remembers || options_.nesterov ? u.lr : 0,
-                                         .along_velocity = options_.nesterov ? u.lr * options_.momentum : u.lr,
-                                         .l2 = u.l2,
-                                         .decay = u.decay};
+  const kernels::MomentumStep numbers{.keep = options_.momentum,
+                                      .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
+                                      .gradient_rate = !remembers || options_.nesterov ? u.lr : 0,
+                                      .velocity_rate = options_.nesterov ? u.lr * options_.momentum : u.lr,
+                                      .l2 = u.l2,
+                                      .decay = u.decay};
   return kernels::momentum(numbers, u.gradient, u.value, remembers ? u.slots[0] : nullptr, u.size);
 }
 

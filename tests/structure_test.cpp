@@ -18,15 +18,15 @@ using namespace xtape::test;
 namespace {
 
 struct Source {
-  std::string path;  ///< from the top of the tree
-  std::string room;  ///< its first folder, or "core/kernels"
+  std::string path;    ///< from the top of the tree
+  std::string module;  ///< its first folder, or "core/kernels"
   std::vector<std::string> lines;
   std::vector<std::string> code;  ///< the lines without comments
 
   bool header() const { return path.ends_with(".hpp"); }
 };
 
-std::string room_of(const std::string& path) {
+std::string module_of(const std::string& path) {
   if (path.starts_with("core/kernels/")) return "core/kernels";
   return path.substr(0, path.find('/'));
 }
@@ -35,16 +35,16 @@ std::string room_of(const std::string& path) {
 const std::vector<Source>& sources() {
   static const std::vector<Source> all = [] {
     std::vector<Source> out;
-    for (const char* room :
+    for (const char* module :
          {"core", "nn", "optim", "models", "data", "inspect", "train", "examples", "tests", "bench"}) {
-      if (!fs::is_directory(fs::path(XTAPE_SOURCE_DIR) / room)) continue;
-      for (const auto& entry : fs::recursive_directory_iterator(fs::path(XTAPE_SOURCE_DIR) / room)) {
+      if (!fs::is_directory(fs::path(XTAPE_SOURCE_DIR) / module)) continue;
+      for (const auto& entry : fs::recursive_directory_iterator(fs::path(XTAPE_SOURCE_DIR) / module)) {
         const std::string extension = entry.path().extension();
         if (extension != ".hpp" && extension != ".cpp") continue;
         Source source;
         source.path = fs::relative(entry.path(), XTAPE_SOURCE_DIR);
         if (source.path == "tests/structure_test.cpp") continue;
-        source.room = room_of(source.path);
+        source.module = module_of(source.path);
         std::ifstream in(entry.path());
         for (std::string line; std::getline(in, line);) {
           source.code.push_back(line.substr(0, line.find("//")));
@@ -59,7 +59,7 @@ const std::vector<Source>& sources() {
 }
 
 bool in_library(const Source& source) {
-  return source.room != "examples" && source.room != "tests" && source.room != "bench";
+  return source.module != "examples" && source.module != "tests" && source.module != "bench";
 }
 
 /// Calls found(source, line number, match) for every line of code that matches.
@@ -76,9 +76,9 @@ void for_matches(const std::string& pattern, const Found& found) {
 std::string place(const Source& source, std::size_t line) { return source.path + ":" + std::to_string(line); }
 
 /// Fails for every line that matches outside the rooms that may.
-void allow_only_in(const std::string& pattern, const std::set<std::string>& rooms, const std::string& why) {
+void allow_only_in(const std::string& pattern, const std::set<std::string>& modules, const std::string& why) {
   for_matches(pattern, [&](const Source& source, std::size_t line, const std::smatch& match) {
-    CHECK_MESSAGE(rooms.contains(source.room), place(source, line), ": ", match.str(), ": ", why);
+    CHECK_MESSAGE(modules.contains(source.module), place(source, line), ": ", match.str(), ": ", why);
   });
 }
 
@@ -87,11 +87,11 @@ void allow_nowhere(const std::string& pattern, const std::string& why) { allow_o
 }  // namespace
 
 TEST_CASE("the structure test sees the tree") {
-  std::set<std::string> rooms;
-  for (const Source& source : sources()) rooms.insert(source.room);
-  for (const char* room : {"core", "core/kernels", "nn", "optim", "models", "data", "tests"}) {
-    INFO(room);
-    CHECK(rooms.contains(room));
+  std::set<std::string> modules;
+  for (const Source& source : sources()) modules.insert(source.module);
+  for (const char* module : {"core", "core/kernels", "nn", "optim", "models", "data", "tests"}) {
+    INFO(module);
+    CHECK(modules.contains(module));
   }
   CHECK(sources().size() > 100);
 }
@@ -111,19 +111,19 @@ TEST_CASE("rooms include only the rooms below them") {
   const std::set<std::string> base = {"core/array.hpp", "core/config.hpp", "core/error.hpp", "core/pool.hpp",
                                       "core/threads.hpp"};
   for_matches(R"(#include\s*<xtape/([^>]+)>)", [&](const Source& source, std::size_t line, const std::smatch& match) {
-    const std::string included = match[1], room = room_of(included);
+    const std::string included = match[1], module = module_of(included);
     CHECK_MESSAGE(fs::exists(fs::path(XTAPE_SOURCE_DIR) / included), place(source, line), ": no such file: ", included);
     if (!in_library(source)) return;
     const bool allowed =
-        below.at(source.room).contains(room) || (source.room == "core/kernels" && base.contains(included));
-    CHECK_MESSAGE(allowed, place(source, line), ": ", source.room, " must not include ", included);
+        below.at(source.module).contains(module) || (source.module == "core/kernels" && base.contains(included));
+    CHECK_MESSAGE(allowed, place(source, line), ": ", source.module, " must not include ", included);
   });
 }
 
 TEST_CASE("the library and the examples include its files by their full names") {
   for_matches("#include\\s*\"", [&](const Source& source, std::size_t line, const std::smatch&) {
-    CHECK_MESSAGE((source.room == "tests" || source.room == "bench" || source.room == "examples"), place(source, line),
-                  ": write <xtape/room/file.hpp>");
+    CHECK_MESSAGE((source.module == "tests" || source.module == "bench" || source.module == "examples"),
+                  place(source, line), ": write <xtape/room/file.hpp>");
   });
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("tests and logs stay above the engine") {
 TEST_CASE("heavy headers are included in .cpp files only") {
   for_matches(R"(#include\s*[<"](CLI/|nlohmann/|spdlog/|xtensor-blas/|xtensor/x(?!array\.hpp)))",
               [&](const Source& source, std::size_t line, const std::smatch& match) {
-                CHECK_MESSAGE((!source.header() || source.room == "tests"), place(source, line), ": ", match.str(),
+                CHECK_MESSAGE((!source.header() || source.module == "tests"), place(source, line), ": ", match.str(),
                               " costs every script seconds");
               });
   for_matches(R"(#include\s*<xtensor/xarray\.hpp>)", [&](const Source& source, std::size_t line, const std::smatch&) {
@@ -153,7 +153,7 @@ TEST_CASE("BLAS and vector instructions stand in core/kernels only") {
 
 TEST_CASE("kernels know neither tensors nor tapes and throw nothing") {
   for (const Source& source : sources()) {
-    if (source.room != "core/kernels") continue;
+    if (source.module != "core/kernels") continue;
     // They check what the user chose, before any kernel runs.
     if (source.path.starts_with("core/threads") || source.path.starts_with("core/kernels/backend")) continue;
     for (std::size_t i = 0; i < source.code.size(); ++i)
@@ -165,7 +165,7 @@ TEST_CASE("kernels know neither tensors nor tapes and throw nothing") {
 TEST_CASE("ops are recorded in core/ops only") {
   for_matches(R"(\bTape::record\()", [&](const Source& source, std::size_t line, const std::smatch&) {
     const bool allowed =
-        source.path.starts_with("core/ops/") || source.path == "core/gradcheck.cpp" || source.room == "tests";
+        source.path.starts_with("core/ops/") || source.path == "core/gradcheck.cpp" || source.module == "tests";
     CHECK_MESSAGE(allowed, place(source, line), ": a rule belongs beside its forward pass in core/ops");
   });
 }
@@ -199,6 +199,6 @@ TEST_CASE("headers are guarded and files are short") {
     if (source.header() && source.path != "core/kernels/isa/math.hpp" && source.path != "core/kernels/isa/lanes.hpp" &&
         source.path != "core/kernels/isa/registers.hpp")
       CHECK_MESSAGE(std::count(source.lines.begin(), source.lines.end(), "#pragma once") == 1, source.path);
-    if (source.room != "tests") CHECK_MESSAGE(source.lines.size() <= 400, source.path, " has more than 400 lines");
+    if (source.module != "tests") CHECK_MESSAGE(source.lines.size() <= 400, source.path, " has more than 400 lines");
   }
 }

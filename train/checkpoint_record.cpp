@@ -34,7 +34,7 @@ std::string checkpoint_json(const CheckpointRecord& record) {
               {"version", XTAPE_VERSION},
               {"step", record.step},
               {"seed", record.seed},
-              {"flavour", record.flavour},
+              {"flavour", record.dtype},
               {"masks", record.masks},
               {"optimizer", record.optimizer},
               {"optimizer_options", record.optimizer_options},
@@ -55,7 +55,7 @@ CheckpointRecord read_checkpoint_json(const std::string& path, const std::string
                                         ", made by a later version of this library");
     CheckpointRecord out{.step = integer_of<index_t>(in.at("step")),
                          .seed = integer_of<std::uint64_t>(in.at("seed")),
-                         .flavour = in.at("flavour"),
+                         .dtype = in.at("flavour"),
                          .masks = integers_by_name<std::uint64_t>(in.at("masks")),
                          .optimizer = in.at("optimizer"),
                          .optimizer_options = in.at("optimizer_options"),

@@ -19,7 +19,7 @@ constexpr const char* kCheckpointKey = "xtape.checkpoint";
 struct CheckpointRecord {
   index_t step = 0;  ///< the step that comes next: how many are done
   std::uint64_t seed = 0;
-  std::string flavour = {};                         ///< "f32" or "f64"
+  std::string dtype = {};                           ///< "f32" or "f64"
   std::map<std::string, std::uint64_t> masks = {};  ///< call counters of the random masks, by scope
   std::string optimizer = {};
   std::map<std::string, double> optimizer_options = {};

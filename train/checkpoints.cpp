@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kFlavour = sizeof(real) == sizeof(double) ? "f64" : "f32";
+constexpr const char* kDtype = sizeof(real) == sizeof(double) ? "f64" : "f32";
 
 std::string optimizer_name(const std::string& slot, const std::string& parameter) {
   return kOptimizerPrefix + slot + "/" + parameter;
@@ -113,7 +113,7 @@ void Checkpoints::carry_state(const std::string& name, SaveState save, LoadState
 }
 
 CheckpointRecord Checkpoints::record(index_t step) const {
-  CheckpointRecord out{.step = step, .seed = store_.seed(), .flavour = kFlavour, .best_loss = best_loss_};
+  CheckpointRecord out{.step = step, .seed = store_.seed(), .dtype = kDtype, .best_loss = best_loss_};
   for (const auto& [scope, calls] : store_.mask_counters()) out.masks.emplace(scope, *calls);
   for (const auto& [name, tensors] : tensors_) out.tensors.emplace(name, tensors->size());
   for (const auto& [name, random] : randoms_) out.randoms.emplace(name, random->position());
@@ -138,17 +138,17 @@ void Checkpoints::save(const std::string& path, index_t step) {
   for (const auto& [name, carried] : tensors_)
     for (std::size_t i = 0; i < carried->size(); ++i)
       tensors.push_back(stored(carried_name(name, i), (*carried)[i].value()));
-  Metadata metadata = options_.facts;
+  Metadata metadata = options_.must_match;
   metadata.merge(ties_of(store_));
   metadata[kCheckpointKey] = checkpoint_json(record);
   write_safetensors(path, std::move(tensors), std::move(metadata));
 }
 
 void Checkpoints::check_record(const CheckpointRecord& record, const Metadata& metadata, Mismatches& mismatches) const {
-  if (record.flavour != kFlavour) mismatches.other("it is of precision " + record.flavour + ", this is " + kFlavour);
+  if (record.dtype != kDtype) mismatches.other("it is of precision " + record.dtype + ", this is " + kDtype);
   if (record.seed != store_.seed())
     mismatches.other("it is of seed " + std::to_string(record.seed) + ", this is " + std::to_string(store_.seed()));
-  for (const auto& [name, fact] : options_.facts) {
+  for (const auto& [name, fact] : options_.must_match) {
     const auto found = metadata.find(name);
     if (found == metadata.end() || found->second != fact) mismatches.other("the " + name + " is not the same");
   }
@@ -270,9 +270,9 @@ void Checkpoints::step(index_t step) {
   if (last) signals_.reset();
   if (!stop) return;
   const std::string by = signal == 0 ? "" : signal == SIGINT ? " by SIGINT" : " by SIGTERM";
-  throw Stopped(signal == 0 ? 0 : 128 + signal, "stopped" + by + " after " + std::to_string(done) + " of " +
-                                                    std::to_string(args_.steps()) +
-                                                    " steps; to go on: " + args_.program() + " --resume " + run_);
+  throw StopRequested(signal == 0 ? 0 : 128 + signal, "stopped" + by + " after " + std::to_string(done) + " of " +
+                                                          std::to_string(args_.steps()) +
+                                                          " steps; to go on: " + args_.program() + " --resume " + run_);
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -26,10 +26,10 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct CheckpointOptions {
-  index_t interval = 250;  ///< every how many steps one is saved; the last step is saved in any case
-  index_t keep = 3;        ///< how many of them are kept, the newest ones
-  Metadata facts = {};     ///< what must be the same when the run goes on: {{"text", text.fingerprint()}}
-  bool console = true;     ///< print a line when a run goes on
+  index_t interval = 250;    ///< every how many steps one is saved; the last step is saved in any case
+  index_t keep = 3;          ///< how many of them are kept, the newest ones
+  Metadata must_match = {};  ///< what must be the same when the run goes on: {{"text", text.fingerprint()}}
+  bool console = true;       ///< print a line when a run goes on
 };
 
 class Checkpoints {
@@ -68,7 +68,7 @@ class Checkpoints {
   void validated(index_t step, double loss);
 
   /// To be called at the end of every step, after zero_grad(): saves a checkpoint when it is time. After SIGINT,
-  /// SIGTERM or args.stop_after() steps saves one and throws Stopped. Throws ValueError if there are gradients,
+  /// SIGTERM or args.stop_after() steps saves one and throws StopRequested. Throws ValueError if there are gradients,
   /// FileError if the file cannot be written; all that were saved before stay as they are.
   void step(index_t step);
 

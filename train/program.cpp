@@ -23,7 +23,7 @@ int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
   try {
     body(argc, argv);
     return 0;
-  } catch (const Stopped& stop) {
+  } catch (const StopRequested& stop) {
     return report(stop.what(), stop.exit_code(), "");
   } catch (const UsageError& error) {
     return report(error.what(), 2);

@@ -9,9 +9,9 @@ namespace xtape {
 
 /// Thrown to end a program before its time, once it has put everything in order. Not an error: run_program prints the
 /// text and ends with the exit code.
-class Stopped : public std::runtime_error {
+class StopRequested : public std::runtime_error {
  public:
-  Stopped(int exit_code, const std::string& text) : std::runtime_error(text), exit_code_(exit_code) {}
+  StopRequested(int exit_code, const std::string& text) : std::runtime_error(text), exit_code_(exit_code) {}
   int exit_code() const { return exit_code_; }
 
  private:

@@ -42,7 +42,7 @@ index_t TrainedWeights::heads(index_t given) const {
 
 void TrainedWeights::load(ParamStore& store) const { load_weights(file_, store, names_); }
 
-std::string evaluation_text(double nats, const IndexArray& ids) {
+std::string format_evaluation(double nats, const IndexArray& ids) {
   char text[96];
   std::snprintf(text, sizeof text, "%.6f nats per character over %zu characters", nats, ids.size() - 1);
   return text;

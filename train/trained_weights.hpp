@@ -27,7 +27,7 @@ class TrainedWeights {
   /// Reads the files that the options name. Throws FileError.
   explicit TrainedWeights(const TrainedWeightsArgs& args);
 
-  /// Shapes by our names, for char_rnn_config and transformer_config.
+  /// Shapes by our names, for char_rnn_config_from and transformer_lm_config_from.
   const std::map<std::string, Shape>& shapes() const { return shapes_; }
   /// From --vocab, or from the file's metadata. Throws FileError if neither has one.
   Vocabulary vocabulary() const;
@@ -44,6 +44,6 @@ class TrainedWeights {
 };
 
 /// "1.320312 nats per character over 20000 characters".
-std::string evaluation_text(double nats, const IndexArray& ids);
+std::string format_evaluation(double nats, const IndexArray& ids);
 
 }  // namespace xtape::inline XTAPE_DTYPE

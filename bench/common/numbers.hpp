@@ -37,10 +37,10 @@ inline void fill_uniform(std::string_view name, double scale, float* data, std::
 
 /// Fills a parameter by its name: matrices uniform within 1/sqrt(fan-in), gains (one axis, "...weight") near 1, biases
 /// near 0.
-inline void fill_parameter(std::string_view name, std::size_t rank, std::int64_t last_extent, float* data,
+inline void fill_parameter(std::string_view name, std::size_t rank, std::int64_t last_size, float* data,
                            std::int64_t count) {
   const bool matrix = rank >= 2;
-  fill_uniform(name, matrix ? 1 / std::sqrt(static_cast<double>(last_extent)) : 0.1, data, count);
+  fill_uniform(name, matrix ? 1 / std::sqrt(static_cast<double>(last_size)) : 0.1, data, count);
   if (matrix || !name.ends_with("weight")) return;
   for (std::int64_t i = 0; i < count; ++i) data[i] += 1;
 }

@@ -17,7 +17,7 @@ class Training final : public Workload {
   template <class Sizes>
   explicit Training(const Sizes& sizes)
       : network_(std::make_shared<Network>(sizes)),
-        optimizer_(initialised(*network_), torch::optim::AdamWOptions(kRate).weight_decay(kDecay)) {}
+        optimizer_(initialized(*network_), torch::optim::AdamWOptions(kRate).weight_decay(kDecay)) {}
 
   void step() override {
     network_->zero_grad(/*set_to_none=*/true);
@@ -30,7 +30,7 @@ class Training final : public Workload {
   double gradient_norm() const override { return norm_of_gradients(network_->parameters()); }
 
  private:
-  static std::vector<Tensor> initialised(nn::Module& network) {
+  static std::vector<Tensor> initialized(nn::Module& network) {
     for (auto& named : network.named_parameters()) {
       Tensor& p = named.value();
       fill_parameter(named.key(), static_cast<std::size_t>(p.dim()), p.size(-1), p.data_ptr<float>(), p.numel());

@@ -81,7 +81,7 @@ Array operand(index_t count) { return numbers("operand", shape_of({count})); }
 
 void elementwise(index_t n) {
   const Array x = operand(n), dy = operand(n);
-  Array y(x.shape()), slope(x.shape());
+  Array y(x.shape()), derivative(x.shape());
   const std::string size = text({n});
   const std::pair<const char*, Unary> functions[] = {
       {"exp", Unary::exp}, {"tanh", Unary::tanh}, {"sigmoid", Unary::sigmoid}, {"relu", Unary::relu}};
@@ -90,9 +90,9 @@ void elementwise(index_t n) {
   by_bandwidth("tanh backward", size, {2, 1}, n,
                [&] { kernels::unary_backward(Unary::tanh, x.data(), x.data(), dy.data(), y.data(), false, n); });
   by_bandwidth("gelu with slope", size, {1, 2}, n,
-               [&] { kernels::unary_with_slope(Unary::gelu, x.data(), y.data(), slope.data(), n); });
+               [&] { kernels::unary_and_derivative(Unary::gelu, x.data(), y.data(), derivative.data(), n); });
   by_bandwidth("gelu_tanh with slope", size, {1, 2}, n,
-               [&] { kernels::unary_with_slope(Unary::gelu_tanh, x.data(), y.data(), slope.data(), n); });
+               [&] { kernels::unary_and_derivative(Unary::gelu_tanh, x.data(), y.data(), derivative.data(), n); });
   by_bandwidth("add", size, {2, 1}, n,
                [&] { kernels::binary(kernels::Binary::add, x.data(), 1, dy.data(), 1, y.data(), n); });
   by_bandwidth("product", size, {2, 1}, n, [&] { kernels::product(x.data(), dy.data(), 1, y.data(), false, n); });
@@ -100,8 +100,8 @@ void elementwise(index_t n) {
 
 void rows(index_t r, index_t c) {
   const index_t n = r * c;
-  const Array x = operand(n), dy = operand(n), gain = operand(c), weights = operand(r);
-  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(gain.shape()), bias_sums(gain.shape());
+  const Array x = operand(n), dy = operand(n), weight = operand(c), weights = operand(r);
+  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(weight.shape()), bias_sums(weight.shape());
   std::vector<double> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
@@ -121,9 +121,10 @@ void rows(index_t r, index_t c) {
     kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
   });
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
-    kernels::layer_norm(x.data(), gain.data(), gain.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r, c);
+    kernels::layer_norm(x.data(), weight.data(), weight.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r,
+                        c);
   });
-  const kernels::NormRows in{x.data(), gain.data(), mean.data(), inverse.data(), dy.data(), r, c};
+  const kernels::NormRows in{x.data(), weight.data(), mean.data(), inverse.data(), dy.data(), r, c};
   by_bandwidth("layer_norm backward, dx", size, {2, 1}, n,
                [&] { kernels::layer_norm_backward(in, {y.data()}, {}, {}); });
   by_bandwidth("layer_norm backward, all", size, {2, 1}, n,
@@ -132,20 +133,20 @@ void rows(index_t r, index_t c) {
 
 void batch_norm(index_t r, index_t c) {
   const index_t n = r * c;
-  const Array x = operand(n), dy = operand(n), gain = operand(c);
+  const Array x = operand(n), dy = operand(n), weight = operand(c);
   Array y(x.shape());
   std::vector<double> mean(static_cast<std::size_t>(c)), inverse(mean), sums(mean), normal_sums(mean);
   const std::string size = text({r, c});
   by_bandwidth("column moments", size, {1}, n,
                [&] { kernels::column_moments(x.data(), mean.data(), inverse.data(), r, c); });
   by_bandwidth("batch_norm", size, {1, 1}, n, [&] {
-    kernels::batch_norm(x.data(), mean.data(), inverse.data(), gain.data(), gain.data(), y.data(), r, c);
+    kernels::batch_norm(x.data(), mean.data(), inverse.data(), weight.data(), weight.data(), y.data(), r, c);
   });
   by_bandwidth("batch_norm sums", size, {2}, n, [&] {
     kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(), normal_sums.data(), r, c);
   });
   by_bandwidth("batch_norm backward", size, {2, 1}, n, [&] {
-    kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), gain.data(), dy.data(), sums.data(),
+    kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), weight.data(), dy.data(), sums.data(),
                                  normal_sums.data(), y.data(), false, r, c);
   });
 }
@@ -155,21 +156,21 @@ void adam(index_t n) {
   Array value = operand(n), first(value.shape()), second(value.shape());
   first.fill(0);
   second.fill(0);
-  const kernels::AdamNumbers numbers = {
+  const kernels::AdamStep numbers = {
       .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .step = 1e-5, .v_scale = 1, .l2 = 0, .decay = 0};
   by_bandwidth("adam", text({n}), {1, 0, 3}, n,
                [&] { kernels::adam(numbers, gradient.data(), value.data(), first.data(), second.data(), n); });
 }
 
-void permute(const char* name, std::initializer_list<index_t> extents, std::initializer_list<index_t> strides) {
-  kernels::Walk walk;
+void permute(const char* name, std::initializer_list<index_t> sizes, std::initializer_list<index_t> strides) {
+  kernels::StridedLoop loop;
   index_t n = 1;
-  for (const index_t extent : extents) walk.extent[walk.rank++] = extent, n *= extent;
-  std::copy(strides.begin(), strides.end(), walk.stride);
-  const kernels::Walk joined = kernels::joined(walk);
+  for (const index_t size : sizes) loop.size[loop.rank++] = size, n *= size;
+  std::copy(strides.begin(), strides.end(), loop.stride);
+  const kernels::StridedLoop joined = kernels::joined(loop);
   const Array x = operand(n);
   Array y(x.shape());
-  by_bandwidth(name, text(extents), {1, 1}, n, [&] { kernels::gather_strided(joined, x.data(), y.data(), false); });
+  by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), y.data(), false); });
 }
 
 /// The products of a workload, those of equal sizes once.
@@ -249,7 +250,7 @@ void lstm(index_t batch, index_t steps, index_t hidden) {
 }
 
 void print_all() {
-  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::level().name, kernels::backend_name(),
+  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::isa().name, kernels::backend_name(),
               threads());
   std::printf("| kernel | size | us | rate | limit | share |\n|---|---|---:|---:|---:|---:|\n");
   elementwise(1 << 15);

@@ -9,7 +9,7 @@
 int main() {
   return bench::serve({
       .about = std::string("products by ") + xtape::kernels::backend_name() + ", kernels for " +
-               xtape::kernels::level().name + ", threads " + std::to_string(xtape::threads()),
+               xtape::kernels::isa().name + ", threads " + std::to_string(xtape::threads()),
       .make = [](const bench::Sizes& sizes) { return std::visit([](const auto& s) { return bench::make(s); }, sizes); },
   });
 }

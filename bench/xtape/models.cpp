@@ -126,13 +126,13 @@ class Recurrent final : public Model {
 class Norm1d {
  public:
   Norm1d(const Scope& scope, std::int64_t width)
-      : gain_(scope.parameter("weight", shape_of({width}), init::ones())),
+      : weight_(scope.parameter("weight", shape_of({width}), init::ones())),
         bias_(scope.parameter("bias", shape_of({width}), init::zeros())),
         mean_(scope.buffer("running_mean", Tensor::zeros(shape_of({width})).value())),
         variance_(scope.buffer("running_var", Tensor::ones(shape_of({width})).value())) {}
 
   Tensor operator()(const Tensor& x) const {
-    const BatchNormOutput out = batch_norm(x, gain_, bias_);
+    const BatchNormOutput out = batch_norm(x, weight_, bias_);
     follow(mean_, out.mean);
     follow(variance_, out.variance);
     return out.y;
@@ -144,7 +144,7 @@ class Norm1d {
     for (std::size_t i = 0; i < batch.size(); ++i) to[i] += real(0.1) * (batch.data()[i] - to[i]);
   }
 
-  Parameter gain_, bias_;
+  Parameter weight_, bias_;
   Buffer mean_, variance_;
 };
 

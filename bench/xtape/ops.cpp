@@ -57,23 +57,23 @@ class Norm final : public Workload {
   explicit Norm(const LayerNormSizes& s)
       : shape_(shape_of({s.rows, s.width})),
         x_("x", numbers("x", shape_)),
-        gain_("gain", numbers("gain", shape_of({s.width}))),
+        weight_("gain", numbers("gain", shape_of({s.width}))),
         bias_("bias", numbers("bias", shape_of({s.width}))),
         upstream_(numbers("upstream", shape_)) {}
 
   void step() override {
-    for (Parameter* p : {&x_, &gain_, &bias_}) p->zero_grad();
+    for (Parameter* p : {&x_, &weight_, &bias_}) p->zero_grad();
     Tape tape;
-    const Tensor y = layer_norm(x_, gain_, bias_);
+    const Tensor y = layer_norm(x_, weight_, bias_);
     tape.backward(y, upstream_);
     y_ = y.detach();
   }
   double loss() const override { return dot(y_.value(), upstream_); }
-  double gradient_norm() const override { return norm_of_gradients({&x_, &gain_, &bias_}); }
+  double gradient_norm() const override { return norm_of_gradients({&x_, &weight_, &bias_}); }
 
  private:
   Shape shape_;
-  Parameter x_, gain_, bias_;
+  Parameter x_, weight_, bias_;
   Array upstream_;
   Tensor y_;
 };

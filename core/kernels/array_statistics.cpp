@@ -21,16 +21,16 @@ constexpr Bits kInfinity = Bits{kExponents - 1} << kMantissa;
 
 }  // namespace
 
-Magnitudes magnitudes(const real* x, index_t n) {
+Log2Histogram log2_histogram(const real* x, index_t n) {
   // Neighbours often share an exponent; counting them in turns keeps one increment from waiting for the one before.
   constexpr index_t kTurns = 4;
   std::array<std::array<std::uint32_t, kExponents>, kTurns> counts{};
   std::array<index_t, kExponents> totals{};
   Bits largest = 0;
   index_t zeros = 0;
-  constexpr index_t kPiece = index_t{1} << 30;  // what 32 bits count
-  for (index_t begin = 0; begin < n; begin += kPiece) {
-    const index_t end = std::min(n, begin + kPiece);
+  constexpr index_t kCountable = index_t{1} << 30;  // what 32 bits count
+  for (index_t begin = 0; begin < n; begin += kCountable) {
+    const index_t end = std::min(n, begin + kCountable);
     for (index_t i = begin; i < end; ++i) {
       const Bits bits = std::bit_cast<Bits>(x[i]) & kMagnitude;
       ++counts[static_cast<std::size_t>(i % kTurns)][bits >> kMantissa];
@@ -42,7 +42,7 @@ Magnitudes magnitudes(const real* x, index_t n) {
       turn.fill(0);
     }
   }
-  Magnitudes out;
+  Log2Histogram out;
   out.largest = static_cast<double>(std::bit_cast<real>(largest));
   out.not_finite = totals.back();
   out.zeros = zeros;
@@ -57,8 +57,8 @@ Magnitudes magnitudes(const real* x, index_t n) {
   return out;
 }
 
-Extent extent(const real* x, index_t n) {
-  Extent out;
+ValueRange value_range(const real* x, index_t n) {
+  ValueRange out;
   bool any = false;
   for (index_t i = 0; i < n; ++i) {
     const auto value = static_cast<double>(x[i]);
@@ -73,10 +73,9 @@ Extent extent(const real* x, index_t n) {
   return out;
 }
 
-Tails tails(const real* x, index_t rows, index_t width, index_t stride, real low, real high) {
-  Tails out;
-  for (index_t r = 0; r < rows; ++r)
-    level().reduce.count_tails(x + r * stride, width, low, high, &out.below, &out.above);
+TailCounts tail_counts(const real* x, index_t rows, index_t width, index_t stride, real low, real high) {
+  TailCounts out;
+  for (index_t r = 0; r < rows; ++r) isa().reduce.count_tails(x + r * stride, width, low, high, &out.below, &out.above);
   return out;
 }
 

@@ -7,7 +7,7 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-struct Magnitudes {
+struct Log2Histogram {
   double largest = 0;  ///< of the finite elements
   index_t not_finite = 0;
   index_t zeros = 0;
@@ -16,20 +16,20 @@ struct Magnitudes {
 };
 
 /// One pass over the bits.
-Magnitudes magnitudes(const real* x, index_t n);
+Log2Histogram log2_histogram(const real* x, index_t n);
 
 /// Largest finite magnitude, smallest and largest value and how many are not finite: what a message says of an array.
-struct Extent {
+struct ValueRange {
   double smallest = 0, largest = 0;  ///< of the finite elements; 0 if there are none
   index_t nan = 0, infinite = 0;
 };
-Extent extent(const real* x, index_t n);
+ValueRange value_range(const real* x, index_t n);
 
 /// How many elements of [rows, width], rows `stride` apart, lie below `low` and above `high`.
-struct Tails {
+struct TailCounts {
   index_t below = 0, above = 0;
 };
-Tails tails(const real* x, index_t rows, index_t width, index_t stride, real low, real high);
+TailCounts tail_counts(const real* x, index_t rows, index_t width, index_t stride, real low, real high);
 
 /// alive[c] = 1 for every column c of [rows, width] that has an element above 0; others stay.
 void mark_positive_columns(const real* x, index_t rows, index_t width, std::uint8_t* alive);

@@ -45,30 +45,30 @@ void hide(const AttentionProblem& p, const Block& block, index_t i, index_t visi
 }
 
 bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  return level().attention.rows_finite(x, stride, rows, width);
+  return isa().attention.rows_finite(x, stride, rows, width);
 }
 
 /// Rows packed as a factor [rows, width], those that are not finite as zeros: 0 times them is 0 then. See `mix`.
-PackedFactor pack_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  if (all_finite(x, rows, width, stride)) return PackedFactor({x, stride}, rows, width);
+PackedMatrix pack_finite(const real* x, index_t rows, index_t width, index_t stride) {
+  if (all_finite(x, rows, width, stride)) return PackedMatrix({x, stride}, rows, width);
   const Scratch<real> clean(rows * width);
   for (index_t r = 0; r < rows; ++r) {
-    if (level().reduce.all_finite(x + r * stride, width)) std::copy_n(x + r * stride, width, clean.data() + r * width);
+    if (isa().reduce.all_finite(x + r * stride, width)) std::copy_n(x + r * stride, width, clean.data() + r * width);
     else std::fill_n(clean.data() + r * width, width, real(0));
   }
-  return PackedFactor({clean.data(), width}, rows, width);
+  return PackedMatrix({clean.data(), width}, rows, width);
 }
 
 /// Keys and values of one head, packed once for all blocks of queries.
 struct Packed {
-  PackedFactor keys_across;  // k^T, for scores
-  PackedFactor values;       // v in the forward pass, v^T in the backward
-  PackedFactor keys;         // k, for dq; empty in the forward pass
+  PackedMatrix keys_across;  // k^T, for scores
+  PackedMatrix values;       // v in the forward pass, v^T in the backward
+  PackedMatrix keys;         // k, for dq; empty in the forward pass
   bool finite_keys, finite_values;
 
   Packed(const AttentionProblem& p, index_t b, index_t key_head, bool backward)
       : keys_across({p.k.at(b, key_head), p.k.row, true}, p.width, p.keys),
-        values(backward ? PackedFactor({p.v.at(b, key_head), p.v.row, true}, p.value_width, p.keys)
+        values(backward ? PackedMatrix({p.v.at(b, key_head), p.v.row, true}, p.value_width, p.keys)
                         : pack_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)),
         keys(pack_finite(p.k.at(b, key_head), backward ? p.keys : 0, p.width, p.k.row)),
         finite_keys(!backward || all_finite(p.k.at(b, key_head), p.keys, p.width, p.k.row)),
@@ -78,20 +78,20 @@ struct Packed {
 /// The layout of a block's scores: rows are whole groups of lanes, an odd number of them so that rows do not fall into
 /// the same sets of the first cache.
 ScoreRows score_rows(const AttentionProblem& p, const Block& block) {
-  const index_t lanes = level().attention.lanes, groups = (block.keys + lanes - 1) / lanes;
+  const index_t lanes = isa().attention.lanes, groups = (block.keys + lanes - 1) / lanes;
   const index_t first_visible = p.causal ? block.first + 1 + p.keys - p.queries : block.keys;
   return {block.rows, block.keys, (groups | 1) * lanes, first_visible, p.causal ? 1 : 0, lanes};
 }
 
 /// What a product may skip beside the scores of a block, be they a factor or the result.
-Stairs stairs_of(const AttentionProblem& p, const ScoreRows& rows, Stairs::Of of) {
-  return p.causal ? Stairs{of, rows.first_visible} : Stairs{};
+CausalSkip skip_of(const AttentionProblem& p, const ScoreRows& rows, CausalSkip::Operand of) {
+  return p.causal ? CausalSkip{of, rows.first_visible} : CausalSkip{};
 }
 
 void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, const ScoreRows& rows,
                real* scores) {
   gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
-       packed.keys_across, 0, scores, rows.stride, stairs_of(p, rows, Stairs::Of::c));
+       packed.keys_across, 0, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
   for (index_t i = 0; (p.padding || p.hidden) && i < block.rows; ++i)
     hide(p, block, i, rows.visible(i), scores + i * rows.stride);
 }
@@ -110,13 +110,13 @@ const real* drop_factors(const AttentionProblem& p, const Block& block, index_t 
 
 /// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value, and no bit
 /// depends on it: rows that are not finite stand in `packed` as zeros, and are added to those who see them.
-void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, Stairs stairs,
-         const PackedFactor& packed, const real* values, index_t value_stride, bool finite, real beta, real* out,
+void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
+         const PackedMatrix& packed, const real* values, index_t value_stride, bool finite, real beta, real* out,
          index_t out_stride) {
-  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride, stairs);
+  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride, skip);
   for (index_t j = 0; !finite && j < count; ++j) {
     const real* value = values + j * value_stride;
-    if (level().reduce.all_finite(value, width)) continue;
+    if (isa().reduce.all_finite(value, width)) continue;
     for (index_t i = 0; i < rows; ++i) {
       const real w = weights[i * stride + j];
       for (index_t c = 0; w != 0 && c < width; ++c) out[i * out_stride + c] += w * value[c];
@@ -125,11 +125,11 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
 }
 
 /// out = weights^T values + beta out for weights [rows, count] and beta 0 or 1, with the same care.
-void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, Stairs stairs,
+void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
             const real* values, index_t value_stride, real beta, real* out, index_t out_stride) {
   if (all_finite(values, rows, width, value_stride))
     return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride, nullptr,
-                stairs);
+                skip);
   for (index_t j = 0; beta == 0 && j < count; ++j) std::fill_n(out + j * out_stride, width, real(0));
   for (index_t i = 0; i < rows; ++i) {
     for (index_t j = 0; j < count; ++j) {
@@ -141,19 +141,19 @@ void spread(index_t rows, index_t count, index_t width, const real* weights, ind
 
 /// Buffers of one task.
 struct Workspace {
-  Scratch<real> weights, slopes, factors, row_numbers;
+  Scratch<real> weights, derivatives, factors, row_numbers;
   Scratch<std::uint32_t> words;
 
   Workspace(const AttentionProblem& p, index_t rows, bool backward)
       : weights(size(p, rows)),
-        slopes(backward ? size(p, rows) : 0),
+        derivatives(backward ? size(p, rows) : 0),
         factors(p.drop_below ? size(p, rows) : 0),
         row_numbers(rows),
         words(p.drop_below ? p.keys : 0) {}
 
   /// Elements of the scores of one block of at most so many rows.
   static index_t size(const AttentionProblem& p, index_t rows) {
-    return std::min(rows, p.queries) * (p.keys + 2 * level().attention.lanes);
+    return std::min(rows, p.queries) * (p.keys + 2 * isa().attention.lanes);
   }
 };
 
@@ -169,27 +169,27 @@ void forward_block(const AttentionProblem& p, const Block& block, const Packed& 
   real* to = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, scores);
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  level().attention.weights(rows, scores, factors, log_sums + row_number(p, block), inverse_sums);
+  isa().attention.weights(rows, scores, factors, log_sums + row_number(p, block), inverse_sums);
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, rows.stride, stairs_of(p, rows, Stairs::Of::a), packed.values,
-      p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
-  level().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
+  mix(block.rows, block.keys, p.value_width, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::a),
+      packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
+  isa().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
-/// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `slopes`:
+/// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `derivatives`:
 /// scale w o (factor o (dout v^T) - sum(dout o out)), w the weights before dropout.
-ScoreRows slopes_of(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums, HeadsIn upstream,
-                    const Packed& packed, Workspace& work) {
+ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums,
+                          HeadsIn upstream, const Packed& packed, Workspace& work) {
   const ScoreRows rows = score_rows(p, block);
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.slopes.data(), rows.stride,
-       stairs_of(p, rows, Stairs::Of::c));
-  level().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_numbers.data());
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.derivatives.data(),
+       rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
+  isa().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_numbers.data());
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  level().attention.slopes(rows, work.weights.data(), factors, log_sums + row_number(p, block), work.row_numbers.data(),
-                           p.scale, work.slopes.data());
+  isa().attention.derivatives(rows, work.weights.data(), factors, log_sums + row_number(p, block),
+                              work.row_numbers.data(), p.scale, work.derivatives.data());
   return rows;
 }
 
@@ -204,16 +204,16 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
     // The last block first: it sees all keys, and so writes all of dk and dv.
     for (index_t first = (p.queries - 1) / kBackwardRows * kBackwardRows; first >= 0; first -= kBackwardRows) {
       const Block block = block_at(p, b, h, first, kBackwardRows);
-      const ScoreRows scores = slopes_of(p, block, out, log_sums, upstream, packed, work);
-      const Stairs across = stairs_of(p, scores, Stairs::Of::transposed_a);
+      const ScoreRows scores = score_gradients(p, block, out, log_sums, upstream, packed, work);
+      const CausalSkip across = skip_of(p, scores, CausalSkip::Operand::transposed_a);
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
-        mix(block.rows, block.keys, p.width, work.slopes.data(), scores.stride, stairs_of(p, scores, Stairs::Of::a),
-            packed.keys, p.k.at(b, key_head), p.k.row, packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq,
-            g.dq.row);
+        mix(block.rows, block.keys, p.width, work.derivatives.data(), scores.stride,
+            skip_of(p, scores, CausalSkip::Operand::a), packed.keys, p.k.at(b, key_head), p.k.row, packed.finite_keys,
+            g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
       }
       if (g.dk.data)
-        spread(block.rows, block.keys, p.width, work.slopes.data(), scores.stride, across,
+        spread(block.rows, block.keys, p.width, work.derivatives.data(), scores.stride, across,
                p.q.at(b, h) + first * p.q.row, p.q.row, beta_k, g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
         spread(block.rows, block.keys, p.value_width, work.weights.data(), scores.stride, across,

@@ -12,7 +12,7 @@ struct HeadRows {
   Pointer data;
   index_t batch, head, row;
 
-  Pointer at(index_t b, index_t h) const { return advanced(data, b * batch + h * head); }
+  Pointer at(index_t b, index_t h) const { return offset_pointer(data, b * batch + h * head); }
 };
 using HeadsIn = HeadRows<const real*>;
 using HeadsOut = HeadRows<real*>;

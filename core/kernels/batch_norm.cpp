@@ -6,23 +6,23 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-const BatchNormTable& table() { return level().batch_norm; }
+const BatchNormTable& table() { return isa().batch_norm; }
 
 /// Numbers of the columns as `real`, the mean as real plus remainder so that x - mean keeps the digits of a large mean.
 struct Columns {
   Scratch<real> high, low, scale;
 
   /// scale = inverse * gain; the gain may be null.
-  Columns(const double* mean, const double* inverse, const real* gain, index_t columns)
+  Columns(const double* mean, const double* inverse, const real* weight, index_t columns)
       : high(columns), low(columns), scale(columns) {
     for (index_t c = 0; c < columns; ++c) {
       high[c] = static_cast<real>(mean[c]);
       low[c] = static_cast<real>(mean[c] - static_cast<double>(high[c]));
-      scale[c] = static_cast<real>(inverse[c] * (gain ? static_cast<double>(gain[c]) : 1));
+      scale[c] = static_cast<real>(inverse[c] * (weight ? static_cast<double>(weight[c]) : 1));
     }
   }
 
-  ColumnCentre centre() const { return {high.data(), low.data()}; }
+  ColumnCenter center() const { return {high.data(), low.data()}; }
 };
 
 /// body(first row, rows) over pieces of a matrix, shared among threads.
@@ -74,11 +74,11 @@ void column_moments(const real* x, double* mean, double* variance, index_t rows,
   }
 }
 
-void batch_norm(const real* x, const double* mean, const double* inverse, const real* gain, const real* bias, real* y,
+void batch_norm(const real* x, const double* mean, const double* inverse, const real* weight, const real* bias, real* y,
                 index_t rows, index_t columns) {
-  const Columns numbers(mean, inverse, gain, columns);
+  const Columns numbers(mean, inverse, weight, columns);
   for_row_pieces(rows, columns, [&](index_t first, index_t count) {
-    table().normalise(x + first * columns, numbers.centre(), numbers.scale.data(), bias, y + first * columns, count,
+    table().normalize(x + first * columns, numbers.center(), numbers.scale.data(), bias, y + first * columns, count,
                       columns);
   });
 }
@@ -86,27 +86,27 @@ void batch_norm(const real* x, const double* mean, const double* inverse, const 
 void batch_norm_sums(const real* x, const double* mean, const double* inverse, const real* dy, double* sums,
                      double* normal_sums, index_t rows, index_t columns) {
   const Columns numbers(mean, inverse, nullptr, columns);
-  column_totals(
+  blocked_column_sums(
       rows, 2 * columns, rows * columns,
       [&](index_t first, index_t count, real* out) {
-        table().gradient_sums(x + first * columns, numbers.centre(), numbers.scale.data(), dy + first * columns, count,
+        table().gradient_sums(x + first * columns, numbers.center(), numbers.scale.data(), dy + first * columns, count,
                               columns, out, out + columns);
       },
       [&](index_t c, double total) { (c < columns ? sums[c] : normal_sums[c - columns]) = total; });
 }
 
-void batch_norm_backward(const real* x, const double* mean, const double* inverse, const real* gain, const real* dy,
+void batch_norm_backward(const real* x, const double* mean, const double* inverse, const real* weight, const real* dy,
                          const double* sums, const double* normal_sums, real* dx, bool accumulate, index_t rows,
                          index_t columns) {
-  const Columns numbers(mean, inverse, gain, columns);
-  const Scratch<real> average(columns), slope(columns);
+  const Columns numbers(mean, inverse, weight, columns);
+  const Scratch<real> average(columns), derivative(columns);
   for (index_t c = 0; c < columns; ++c) {
     average[c] = sums ? static_cast<real>(sums[c] / static_cast<double>(rows)) : 0;
-    slope[c] = sums ? static_cast<real>(inverse[c] * normal_sums[c] / static_cast<double>(rows)) : 0;
+    derivative[c] = sums ? static_cast<real>(inverse[c] * normal_sums[c] / static_cast<double>(rows)) : 0;
   }
   for_row_pieces(rows, columns, [&](index_t first, index_t count) {
-    table().backward(x + first * columns, numbers.centre(), numbers.scale.data(), dy + first * columns, average.data(),
-                     slope.data(), dx + first * columns, accumulate, count, columns);
+    table().backward(x + first * columns, numbers.center(), numbers.scale.data(), dy + first * columns, average.data(),
+                     derivative.data(), dx + first * columns, accumulate, count, columns);
   });
 }
 

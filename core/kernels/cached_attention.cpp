@@ -32,21 +32,21 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
   std::fill_n(q.data(), rows * width, real(0));
   std::fill_n(sums.data(), rows * value_width, real(0));
   for (index_t r = 0; r < rows; ++r)
-    level().elementwise.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
+    isa().elementwise.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
   in_blocks(longest, [&](index_t first, index_t count) {
     for (index_t r = 0; r < rows; ++r)
-      level().linear_attention.row_dots(keys + first * width, count, width, q.data() + r * width,
-                                        weights.data() + r * longest + first);
+      isa().linear_attention.gemv(keys + first * width, count, width, q.data() + r * width,
+                                  weights.data() + r * longest + first);
   });
   for (index_t r = 0; r < rows; ++r)
-    level().softmax.softmax(weights.data() + r * longest, weights.data() + r * longest, visible[r % p.queries]);
+    isa().softmax.softmax(weights.data() + r * longest, weights.data() + r * longest, visible[r % p.queries]);
   in_blocks(longest, [&](index_t first, index_t count) {
     for (index_t r = 0; r < rows; ++r) {
       const index_t seen = std::min(count, visible[r % p.queries] - first);
       if (seen <= 0) continue;
-      level().linear_attention.mixed_rows(values + first * value_width, seen, value_width,
-                                          weights.data() + r * longest + first, part.data());
-      level().elementwise.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
+      isa().linear_attention.gemv_transposed(values + first * value_width, seen, value_width,
+                                             weights.data() + r * longest + first, part.data());
+      isa().elementwise.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
     }
   });
   for (index_t r = 0; r < rows; ++r)
@@ -56,7 +56,7 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
 }  // namespace
 
 index_t cached_row_width(index_t width) {
-  const index_t lanes = level().linear_attention.lanes;
+  const index_t lanes = isa().linear_attention.lanes;
   return (width + lanes - 1) / lanes * lanes;
 }
 

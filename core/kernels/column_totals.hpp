@@ -27,7 +27,7 @@ void for_row_blocks(index_t rows, index_t work, const Body& body) {
 /// `put(c, total)` for the sum of every column. `block(first, count, out)` sums rows first..first+count-1 into out
 /// [columns], in `real`; the blocks are added up in double.
 template <class Block, class Put>
-void column_totals(index_t rows, index_t columns, index_t work, const Block& block, const Put& put) {
+void blocked_column_sums(index_t rows, index_t columns, index_t work, const Block& block, const Put& put) {
   const Scratch<real> partial(row_blocks(rows) * columns);
   for_row_blocks(rows, work,
                  [&](index_t b, index_t first, index_t count) { block(first, count, partial.data() + b * columns); });

@@ -36,13 +36,13 @@ struct Constants {
 /// chain: a * b, but 0 where a is 0 even if b is infinite (an upstream gradient times a slope).
 /// pow_base, pow_exponent: the partial derivatives of a^b, finite at a = 0 where their limits are.
 /// max, min: NaN if one is NaN. max_share: the part of the gradient of max(a, b) that a gets, half at ties.
-enum class Binary { add, sub, mul, div, pow, max, min, chain, pow_base, pow_exponent, max_share };
+enum class Binary { add, sub, mul, div, pow, max, min, mul_no_nan, pow_base, pow_exponent, max_share };
 
 /// y[i] = f(x[i]); x and y may be the same array.
 void unary(Unary f, const real* x, real* y, index_t n, Constants constants = {});
 
 /// y[i] = f(x[i]) and slope[i] = f'(x[i]): for functions whose derivative is dear to compute a second time.
-void unary_with_slope(Unary f, const real* x, real* y, real* slope, index_t n, Constants constants = {});
+void unary_and_derivative(Unary f, const real* x, real* y, real* derivative, index_t n, Constants constants = {});
 
 /// dx[i] = dy[i] * f'(x[i]), or added to dx when `accumulate`. y is f(x); a pointer that f does not read may be null.
 void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n,

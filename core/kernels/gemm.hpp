@@ -7,7 +7,7 @@
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
-struct Factor {
+struct MatrixView {
   const real* data;
   index_t stride;
   bool transposed = false;
@@ -15,10 +15,10 @@ struct Factor {
 
 /// What a product may skip, given a matrix of scores of which row i counts only in its columns below first + i: if it
 /// is c, the others are not needed; if it is a, or a is it transposed, the others are zero.
-struct Stairs {
-  enum class Of { nothing, c, a, transposed_a };
+struct CausalSkip {
+  enum class Operand { nothing, c, a, transposed_a };
 
-  Of of = Of::nothing;
+  Operand operand = Operand::nothing;
   index_t first = 0;
 };
 
@@ -26,22 +26,22 @@ struct Stairs {
 /// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
 /// and shared among threads; how an element is summed depends on the shape alone, so the bits do not depend on the
 /// number of threads.
-void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c, index_t stride_c,
-          const real* bias = nullptr, Stairs stairs = {});
+void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c, index_t stride_c,
+          const real* bias = nullptr, CausalSkip skip = {});
 
-struct Multiplication;
-struct Region;
+struct GemmProblem;
+struct PrefetchRegion;
 
 /// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
-class PackedFactor {
+class PackedMatrix {
  public:
-  PackedFactor(Factor b, index_t k, index_t n);
+  PackedMatrix(MatrixView b, index_t k, index_t n);
 
   index_t k() const { return k_; }
   index_t n() const { return n_; }
 
  private:
-  friend void multiply_rows(const Multiplication& p, const PackedFactor& b, index_t column, Region next);
+  friend void multiply_rows(const GemmProblem& p, const PackedMatrix& b, index_t column, PrefetchRegion next);
 
   index_t k_, n_;
   index_t depth_;  // rows of b in one run of panels
@@ -49,7 +49,7 @@ class PackedFactor {
 };
 
 /// c [m, n] = alpha a b + beta c with the first k rows and n columns of b, on the calling thread.
-void gemm(index_t m, index_t n, index_t k, real alpha, Factor a, const PackedFactor& b, real beta, real* c,
-          index_t stride_c, Stairs stairs = {});
+void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, const PackedMatrix& b, real beta, real* c,
+          index_t stride_c, CausalSkip skip = {});
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

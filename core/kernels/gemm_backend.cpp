@@ -23,11 +23,11 @@ constexpr bool kHasOnednn = false;
 #endif
 
 /// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
-Backend choose() {
+GemmBackend choose() {
   const char* wanted = std::getenv("XTAPE_GEMM");
   const std::string name = wanted ? wanted : "";
-  if (name.empty() || name == "xtape") return Backend::own;
-  if (name == "openblas") return Backend::openblas;
+  if (name.empty() || name == "xtape") return GemmBackend::own;
+  if (name == "openblas") return GemmBackend::openblas;
   if (name != "onednn")
     throw ValueError("gemm",
                      "the environment variable XTAPE_GEMM must be xtape, openblas or onednn, not '" + name + "'");
@@ -35,10 +35,10 @@ Backend choose() {
     throw ValueError("gemm",
                      "XTAPE_GEMM is onednn, which this library was built without: it computes in float only, "
                      "and is built in where libdnnl-dev is installed");
-  return Backend::onednn;
+  return GemmBackend::onednn;
 }
 
-void openblas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+void openblas_product(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
                       index_t stride_c) {
   single_threaded_blas();
   const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
@@ -54,7 +54,7 @@ void openblas_product(index_t m, index_t n, index_t k, real alpha, Factor a, Fac
 }
 
 #ifdef XTAPE_ONEDNN
-void onednn_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
+void onednn_product(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
                     index_t stride_c) {
   [[maybe_unused]] static thread_local const bool alone = [] {
     omp_set_num_threads(1);  // for products of this thread
@@ -67,28 +67,28 @@ void onednn_product(index_t m, index_t n, index_t k, real alpha, Factor a, Facto
 
 }  // namespace
 
-Backend backend() {
-  static const Backend chosen = choose();
+GemmBackend gemm_backend() {
+  static const GemmBackend chosen = choose();
   return chosen;
 }
 
 const char* backend_name() {
   static const std::string name = [] {
-    if (backend() == Backend::openblas)
+    if (gemm_backend() == GemmBackend::openblas)
       return std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
 #ifdef XTAPE_ONEDNN
-    if (const dnnl_version_t* v = dnnl_version(); backend() == Backend::onednn)
+    if (const dnnl_version_t* v = dnnl_version(); gemm_backend() == GemmBackend::onednn)
       return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
 #endif
-    return std::string("xtape ") + level().name;
+    return std::string("xtape ") + isa().name;
   }();
   return name.c_str();
 }
 
-void library_product(index_t m, index_t n, index_t k, real alpha, Factor a, Factor b, real beta, real* c,
-                     index_t stride_c) {
+void blas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
+               index_t stride_c) {
 #ifdef XTAPE_ONEDNN
-  if (backend() == Backend::onednn) return onednn_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (gemm_backend() == GemmBackend::onednn) return onednn_product(m, n, k, alpha, a, b, beta, c, stride_c);
 #endif
   openblas_product(m, n, k, alpha, a, b, beta, c, stride_c);
 }

@@ -6,20 +6,20 @@
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace plain {
-extern const Level level;
+extern const Isa isa;
 }
 #ifdef XTAPE_X86_ISAS
 namespace v3 {
-extern const Level level;
+extern const Isa isa;
 }
 namespace v4 {
-extern const Level level;
+extern const Isa isa;
 }
 #endif
 
 namespace {
 
-const Level& choose() {
+const Isa& choose() {
   const char* wanted = std::getenv("XTAPE_ISA");
   const auto allowed = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef XTAPE_X86_ISAS
@@ -28,18 +28,18 @@ const Level& choose() {
   const bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  if (has_v4 && allowed("v4")) return v4::level;
-  if (has_v3 && (allowed("v3") || allowed("v4"))) return v3::level;
+  if (has_v4 && allowed("v4")) return v4::isa;
+  if (has_v3 && (allowed("v3") || allowed("v4"))) return v3::isa;
 #else
   (void)allowed;
 #endif
-  return plain::level;
+  return plain::isa;
 }
 
 }  // namespace
 
-const Level& level() {
-  static const Level& chosen = choose();
+const Isa& isa() {
+  static const Isa& chosen = choose();
   return chosen;
 }
 

@@ -2,19 +2,19 @@
 // root-mean-square normalisation.
 #pragma once
 
-#include <xtape/core/kernels/destination.hpp>
+#include <xtape/core/kernels/output.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias with the biased variance of each row. gain and bias [width] may
 /// be null. mean and inverse = 1/sqrt(variance + eps), [rows], are what the backward needs.
-void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
+void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t rows, index_t width);
 
 /// What the backward reads: the input, the gain or null, the mean or null, the inverse and the upstream gradient.
 struct NormRows {
   const real* x;        // [rows, width]
-  const real* gain;     // [width]
+  const real* weight;   // [width]
   const double* mean;   // [rows]
   const real* inverse;  // [rows]
   const real* dy;       // [rows, width]
@@ -22,7 +22,7 @@ struct NormRows {
 };
 
 /// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)), without a mean the middle
-/// term is absent; dgain = sum over rows of dy n; dbias = sum over rows of dy. Any may be unwanted.
-void layer_norm_backward(const NormRows& in, Destination dx, Destination dgain, Destination dbias);
+/// term is absent; dweight = sum over rows of dy n; dbias = sum over rows of dy. Any may be unwanted.
+void layer_norm_backward(const NormRows& in, Output dx, Output dweight, Output dbias);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

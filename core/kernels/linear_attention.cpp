@@ -16,7 +16,7 @@ using Problem = LinearAttentionProblem;
 constexpr real kMinusInfinity = -std::numeric_limits<real>::infinity();
 
 index_t padded_width(index_t value_width) {
-  const index_t lanes = level().linear_attention.lanes;
+  const index_t lanes = isa().linear_attention.lanes;
   return (value_width + lanes - 1) / lanes * lanes;
 }
 
@@ -37,31 +37,31 @@ class Sums {
         width_(padded_width(value_width)),
         rows(state),
         totals(rows + features * width_),
-        tops(totals + features) {}
+        running_max(totals + features) {}
 
   void clear() const {
     std::fill_n(rows, features_ * (width_ + 1), real(0));
-    std::fill_n(tops, features_, kMinusInfinity);
+    std::fill_n(running_max, features_, kMinusInfinity);
   }
 
   /// a_f v for every row, a_f for every total.
   void add(const real* a, const real* padded_v) const {
-    level().linear_attention.outer_add(rows, features_, width_, a, padded_v);
+    isa().linear_attention.ger(rows, features_, width_, a, padded_v);
     for (index_t f = 0; f < features_; ++f) totals[f] += a[f];
   }
-  void shrink(real factor) const {
-    if (factor != 1) level().elementwise.scaled(rows, factor, rows, false, features_ * (width_ + 1));
+  void rescale(real factor) const {
+    if (factor != 1) isa().elementwise.scaled(rows, factor, rows, false, features_ * (width_ + 1));
   }
   void shrink_row(index_t f, real factor) const {
     if (factor == 1) return;
-    level().elementwise.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
+    isa().elementwise.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
     totals[f] *= factor;
   }
   void mix(const real* a, real* padded_out) const {
-    level().linear_attention.mixed_rows(rows, features_, width_, a, padded_out);
+    isa().linear_attention.gemv_transposed(rows, features_, width_, a, padded_out);
   }
   void dots(const real* padded_x, real* out) const {
-    level().linear_attention.row_dots(rows, features_, width_, padded_x, out);
+    isa().linear_attention.gemv(rows, features_, width_, padded_x, out);
   }
   index_t width() const { return width_; }
 
@@ -69,7 +69,7 @@ class Sums {
   index_t features_, width_;
 
  public:
-  real *rows, *totals, *tops;
+  real *rows, *totals, *running_max;
 };
 
 /// One head's rows of a [B, H, T, width] array, or null.
@@ -82,7 +82,7 @@ Pointer head_of(Pointer data, index_t b, index_t heads, index_t h, index_t rows,
 struct Group {
   const Problem& p;
   index_t b, key_head, size, first_head;
-  const real *k, *v, *gains;
+  const real *k, *v, *log_key_weights;
   const bool* padding;
   Scratch<real> padded, buffer, features;  // a padded row of values, another, a row of features
 
@@ -94,7 +94,7 @@ struct Group {
         first_head(key_head * size),
         k(head_of(p.k, b, p.key_heads, key_head, p.keys, p.features)),
         v(head_of(p.v, b, p.key_heads, key_head, p.keys, p.value_width)),
-        gains(head_of(p.log_gain, b, p.key_heads, key_head, p.keys, 1)),
+        log_key_weights(head_of(p.log_key_weight, b, p.key_heads, key_head, p.keys, 1)),
         padding(p.padding ? p.padding + b * p.keys : nullptr),
         padded(padded_width(p.value_width)),
         buffer(padded_width(p.value_width)),
@@ -118,29 +118,29 @@ struct Group {
   }
 
   /// Key j relative to the tops: what was added to the sums, had they had these tops then.
-  const real* key(index_t j, const real* tops) const {
+  const real* key(index_t j, const real* running_max) const {
     const real* row = k + j * p.features;
     if (p.separable) {
       for (index_t f = 0; f < p.features; ++f)
-        features[f] = row[f] == kMinusInfinity ? kMinusInfinity : row[f] - tops[f];
-      level().unary.value(Unary::exp, {}, features.data(), features.data(), p.features);
+        features[f] = row[f] == kMinusInfinity ? kMinusInfinity : row[f] - running_max[f];
+      isa().unary.value(Unary::exp, {}, features.data(), features.data(), p.features);
       return features.data();
     }
-    if (!gains) return row;
-    level().elementwise.scaled(row, shrunk(gains[j], tops[0]), features.data(), false, p.features);
+    if (!log_key_weights) return row;
+    isa().elementwise.scaled(row, shrunk(log_key_weights[j], running_max[0]), features.data(), false, p.features);
     return features.data();
   }
 
   void raise_tops(const Sums& sums, index_t j) const {
     for (index_t f = 0; p.separable && f < p.features; ++f) {
       const real x = k[j * p.features + f];
-      if (!(x > sums.tops[f])) continue;
-      sums.shrink_row(f, shrunk(sums.tops[f], x));
-      sums.tops[f] = x;
+      if (!(x > sums.running_max[f])) continue;
+      sums.shrink_row(f, shrunk(sums.running_max[f], x));
+      sums.running_max[f] = x;
     }
-    if (p.separable || !gains || !(gains[j] > sums.tops[0])) return;
-    sums.shrink(shrunk(sums.tops[0], gains[j]));
-    sums.tops[0] = gains[j];
+    if (p.separable || !log_key_weights || !(log_key_weights[j] > sums.running_max[0])) return;
+    sums.rescale(shrunk(sums.running_max[0], log_key_weights[j]));
+    sums.running_max[0] = log_key_weights[j];
   }
 
   /// Adds the keys that query t is the first to see.
@@ -148,7 +148,7 @@ struct Group {
     for (index_t j = t > 0 ? visible_keys(p, t - 1) : 0; j < visible_keys(p, t); ++j) {
       if (hidden(j)) continue;
       raise_tops(sums, j);
-      sums.add(key(j, sums.tops), in_padded(v + j * p.value_width));
+      sums.add(key(j, sums.running_max), in_padded(v + j * p.value_width));
     }
   }
 
@@ -158,8 +158,8 @@ struct Group {
       for (index_t f = 0; f < p.features; ++f) out[f] = sums.totals[f] == 0 ? 0 : q[f] / sums.totals[f];
       return;
     }
-    const double total = level().reduce.dot(q, sums.totals, p.features);
-    level().elementwise.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
+    const double total = isa().reduce.dot(q, sums.totals, p.features);
+    isa().elementwise.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
   }
 };
 
@@ -169,7 +169,7 @@ bool all_zero(const real* x, index_t n) {
 
 /// to = from, or to += from.
 void deliver(const real* from, real* to, bool accumulate, index_t n) {
-  if (to) level().elementwise.scaled(from, 1, to, accumulate, n);
+  if (to) isa().elementwise.scaled(from, 1, to, accumulate, n);
 }
 
 void zero_unless(bool accumulate, real* to, index_t n) {
@@ -192,15 +192,15 @@ void forward(const Group& group, const Sums& sums, real* out) {
 /// d loss / d S_f = w_f dy, and d loss / d z_f = -w_f o.dy, where o is the output (normal form) or S_f / z_f
 /// (separable).
 struct Trace {
-  Scratch<real> weights;       // [group, T, F], all 0 for a query that takes no part
-  Scratch<real> total_slopes;  // [group, T, F]
-  Scratch<real> tops;          // [T, tops_each]
+  Scratch<real> weights;            // [group, T, F], all 0 for a query that takes no part
+  Scratch<real> total_derivatives;  // [group, T, F]
+  Scratch<real> running_max;        // [T, tops_each]
   index_t tops_each;
 
   explicit Trace(const Group& group)
       : weights(group.size * group.p.queries * group.p.features),
-        total_slopes(group.size * group.p.queries * group.p.features),
-        tops(group.p.queries * (group.p.separable ? group.p.features : 1)),
+        total_derivatives(group.size * group.p.queries * group.p.features),
+        running_max(group.p.queries * (group.p.separable ? group.p.features : 1)),
         tops_each(group.p.separable ? group.p.features : 1) {}
 };
 
@@ -208,34 +208,34 @@ struct Trace {
 void trace_queries(const Group& group, const Sums& sums, const real* out, const real* upstream, real* dq,
                    bool accumulate, const Trace& trace) {
   const Problem& p = group.p;
-  const Scratch<real> slopes(p.features);
+  const Scratch<real> derivatives(p.features);
   for (index_t t = 0; t < p.queries; ++t) {
     group.advance(sums, t);
-    std::copy_n(sums.tops, trace.tops_each, trace.tops.data() + t * trace.tops_each);
+    std::copy_n(sums.running_max, trace.tops_each, trace.running_max.data() + t * trace.tops_each);
     for (index_t g = 0; g < group.size; ++g) {
       real* weights = trace.weights.data() + (g * p.queries + t) * p.features;
-      real* total_slopes = trace.total_slopes.data() + (g * p.queries + t) * p.features;
+      real* total_derivatives = trace.total_derivatives.data() + (g * p.queries + t) * p.features;
       real* to = dq ? head_of(dq, group.b, p.heads, group.first_head + g, p.queries, p.features) + t * p.features : dq;
       const real* dy = group.output(upstream, g, t);
       if (all_zero(dy, p.value_width)) {
         std::fill_n(weights, p.features, real(0));
-        std::fill_n(total_slopes, p.features, real(0));
+        std::fill_n(total_derivatives, p.features, real(0));
         zero_unless(accumulate, to, p.features);
         continue;
       }
       const real* q = group.query(g, t);
       group.row_weights(sums, q, weights);
-      sums.dots(group.in_padded(dy), slopes.data());
-      const double total = p.separable ? 1 : level().reduce.dot(q, sums.totals, p.features);
+      sums.dots(group.in_padded(dy), derivatives.data());
+      const double total = p.separable ? 1 : isa().reduce.dot(q, sums.totals, p.features);
       const real inverse = total == 0 ? 0 : static_cast<real>(1 / total);
-      const real through_output = static_cast<real>(level().reduce.dot(dy, group.output(out, g, t), p.value_width));
+      const real through_output = static_cast<real>(isa().reduce.dot(dy, group.output(out, g, t), p.value_width));
       for (index_t f = 0; f < p.features; ++f) {
         const real z = sums.totals[f];
-        const real share = p.separable ? (z == 0 ? 0 : slopes[f] / z) : through_output;  // o.dy
-        slopes[f] = p.separable ? share : inverse * (slopes[f] - z * share);
-        total_slopes[f] = -weights[f] * share;
+        const real share = p.separable ? (z == 0 ? 0 : derivatives[f] / z) : through_output;  // o.dy
+        derivatives[f] = p.separable ? share : inverse * (derivatives[f] - z * share);
+        total_derivatives[f] = -weights[f] * share;
       }
-      deliver(slopes.data(), to, accumulate, p.features);
+      deliver(derivatives.data(), to, accumulate, p.features);
     }
   }
 }
@@ -246,31 +246,33 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
   const Problem& p = group.p;
   real* dk = head_of(to.dk, group.b, p.key_heads, group.key_head, p.keys, p.features);
   real* dv = head_of(to.dv, group.b, p.key_heads, group.key_head, p.keys, p.value_width);
-  real* dgain = head_of(to.dlog_gain, group.b, p.key_heads, group.key_head, p.keys, 1);
-  const Scratch<real> slopes(p.features);
+  real* dlog_key_weight = head_of(to.dlog_key_weight, group.b, p.key_heads, group.key_head, p.keys, 1);
+  const Scratch<real> derivatives(p.features);
   for (index_t t = p.queries - 1; t >= 0; --t) {
-    const real *tops = trace.tops.data() + t * trace.tops_each, *later = tops + trace.tops_each;
+    const real *running_max = trace.running_max.data() + t * trace.tops_each, *later = running_max + trace.tops_each;
     if (t + 1 < p.queries) {
-      for (index_t f = 0; p.separable && f < p.features; ++f) sums.shrink_row(f, shrunk(tops[f], later[f]));
-      if (!p.separable && group.gains) sums.shrink(shrunk(tops[0], later[0]));
+      for (index_t f = 0; p.separable && f < p.features; ++f) sums.shrink_row(f, shrunk(running_max[f], later[f]));
+      if (!p.separable && group.log_key_weights) sums.rescale(shrunk(running_max[0], later[0]));
     }
     for (index_t g = 0; g < group.size; ++g) {
       const index_t at = (g * p.queries + t) * p.features;
       const real* weights = trace.weights.data() + at;
       if (all_zero(weights, p.features)) continue;
-      level().linear_attention.outer_add(sums.rows, p.features, sums.width(), weights,
-                                         group.in_padded(group.output(upstream, g, t)));
-      for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_slopes[at + f];
+      isa().linear_attention.ger(sums.rows, p.features, sums.width(), weights,
+                                 group.in_padded(group.output(upstream, g, t)));
+      for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_derivatives[at + f];
     }
     for (index_t j = visible_keys(p, t) - 1; j >= (t > 0 ? visible_keys(p, t - 1) : 0); --j) {
       if (group.hidden(j)) continue;  // its gradients stay zero
-      sums.dots(group.in_padded(group.v + j * p.value_width), slopes.data());
-      const real* key = group.key(j, tops);  // relative to the tops, as the sums are
-      const real shrink = p.separable || !group.gains ? 1 : shrunk(group.gains[j], tops[0]);
+      sums.dots(group.in_padded(group.v + j * p.value_width), derivatives.data());
+      const real* key = group.key(j, running_max);  // relative to the tops, as the sums are
+      const real rescale = p.separable || !group.log_key_weights ? 1 : shrunk(group.log_key_weights[j], running_max[0]);
       for (index_t f = 0; f < p.features; ++f)
-        slopes[f] = (p.separable ? key[f] : shrink) * (slopes[f] + sums.totals[f]);
-      if (dgain) dgain[j] += static_cast<real>(level().reduce.dot(slopes.data(), group.k + j * p.features, p.features));
-      if (dk) deliver(slopes.data(), dk + j * p.features, true, p.features);
+        derivatives[f] = (p.separable ? key[f] : rescale) * (derivatives[f] + sums.totals[f]);
+      if (dlog_key_weight)
+        dlog_key_weight[j] +=
+            static_cast<real>(isa().reduce.dot(derivatives.data(), group.k + j * p.features, p.features));
+      if (dk) deliver(derivatives.data(), dk + j * p.features, true, p.features);
       if (!dv) continue;
       sums.mix(key, group.buffer.data());
       deliver(group.buffer.data(), dv + j * p.value_width, true, p.value_width);
@@ -302,7 +304,7 @@ void linear_attention_backward(const Problem& p, const real* out, const real* up
   const index_t keys = p.batches * p.key_heads * p.keys;
   zero_unless(to.accumulate_k, to.dk, keys * p.features);
   zero_unless(to.accumulate_v, to.dv, keys * p.value_width);
-  zero_unless(to.accumulate_gain, to.dlog_gain, keys);
+  zero_unless(to.add_log_key_weight, to.dlog_key_weight, keys);
   parallel_for(p.batches * p.key_heads, [&](index_t task) {
     const Group group(p, task);
     const Scratch<real> state(linear_state_size(p.features, p.value_width));

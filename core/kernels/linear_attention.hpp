@@ -11,13 +11,13 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 struct LinearAttentionProblem {
   index_t batches, heads, key_heads;  ///< head h reads key head h / (heads/key_heads)
   index_t queries, keys, features, value_width;
-  bool causal;           ///< query t sees keys up to t + keys - queries
-  bool separable;        ///< keys are logarithms, each feature with a denominator of its own
-  const bool* padding;   ///< [batches, keys], true: hidden; or null
-  const real* q;         ///< [batches, heads, queries, features]
-  const real* k;         ///< [batches, key_heads, keys, features]
-  const real* v;         ///< [batches, key_heads, keys, value_width]
-  const real* log_gain;  ///< [batches, key_heads, keys] or null; normal form only
+  bool causal;                 ///< query t sees keys up to t + keys - queries
+  bool separable;              ///< keys are logarithms, each feature with a denominator of its own
+  const bool* padding;         ///< [batches, keys], true: hidden; or null
+  const real* q;               ///< [batches, heads, queries, features]
+  const real* k;               ///< [batches, key_heads, keys, features]
+  const real* v;               ///< [batches, key_heads, keys, value_width]
+  const real* log_key_weight;  ///< [batches, key_heads, keys] or null; normal form only
 };
 
 /// Elements of the sums of one key head: what `state` holds for each (batch, key head).
@@ -32,8 +32,8 @@ void linear_attention(const LinearAttentionProblem& problem, real* state, real* 
 
 /// Where gradients go, each written or added to; null: not wanted.
 struct LinearAttentionGradients {
-  real *dq, *dk, *dv, *dlog_gain;
-  bool accumulate_q, accumulate_k, accumulate_v, accumulate_gain;
+  real *dq, *dk, *dv, *dlog_key_weight;
+  bool accumulate_q, accumulate_k, accumulate_v, add_log_key_weight;
 };
 
 /// From an empty state. A query whose upstream gradient is all zero takes no part.

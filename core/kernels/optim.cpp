@@ -4,15 +4,15 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
-  return sum_in_pieces(n, [&](index_t b, index_t e) {
-    return level().optimize.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
+double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
+  return blocked_sum(n, [&](index_t b, index_t e) {
+    return isa().optimize.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
   });
 }
 
-double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n) {
-  return sum_in_pieces(n, [&](index_t b, index_t e) {
-    return level().optimize.momentum(numbers, gradient + b, value + b, velocity ? velocity + b : nullptr, e - b);
+double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n) {
+  return blocked_sum(n, [&](index_t b, index_t e) {
+    return isa().optimize.momentum(numbers, gradient + b, value + b, velocity ? velocity + b : nullptr, e - b);
   });
 }
 

@@ -9,20 +9,20 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 ///   g += l2 * value;                      m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
 ///   value -= decay * value + step * m / (sqrt(v) * v_scale + epsilon)
 /// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t).
-struct AdamNumbers {
+struct AdamStep {
   double beta1, beta2, epsilon, step, v_scale, l2, decay;
 };
 
 /// `first` and `second` are the moments m and v.
-double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n);
+double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n);
 
 /// One step of gradient descent, with a velocity v or (velocity null) without:
 ///   g += l2 * value;                      v = keep v + fresh g
-///   value -= decay * value + along_gradient * g + along_velocity * v
-struct MomentumNumbers {
-  double keep, fresh, along_gradient, along_velocity, l2, decay;
+///   value -= decay * value + gradient_rate * g + velocity_rate * v
+struct MomentumStep {
+  double keep, fresh, gradient_rate, velocity_rate, l2, decay;
 };
 
-double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n);
+double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

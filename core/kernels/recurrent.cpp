@@ -11,7 +11,7 @@ namespace {
 
 constexpr index_t kRows = 16;  // sequences in a range, whatever the number of threads
 
-const RecurrentTable& table() { return level().recurrent; }
+const RecurrentTable& table() { return isa().recurrent; }
 
 /// The rows of one step that fall into one range of sequences.
 struct Part {
@@ -70,23 +70,23 @@ void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Par
   const index_t* place = r.steps.place + p.row;
   real* dh = g.dh + p.begin * r.hidden;
   for (index_t i = 0; i < p.rows; ++i)
-    level().elementwise.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
+    isa().elementwise.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
   if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
 }
 
 /// The weights of `count` gates from gate `first` on, packed once for all steps: W^T to add what the states contribute
 /// to the gates, or W for the gradient that goes back to the states.
-PackedFactor to_gates(const RecurrentArrays& r, index_t first, index_t count) {
+PackedMatrix to_gates(const RecurrentArrays& r, index_t first, index_t count) {
   const index_t h = r.hidden;
-  return PackedFactor({r.weight + first * h * h, h, true}, h, count * h);
+  return PackedMatrix({r.weight + first * h * h, h, true}, h, count * h);
 }
-PackedFactor to_states(const RecurrentArrays& r, index_t first, index_t count) {
+PackedMatrix to_states(const RecurrentArrays& r, index_t first, index_t count) {
   const index_t h = r.hidden;
-  return PackedFactor({r.weight + first * h * h, h}, count * h, h);
+  return PackedMatrix({r.weight + first * h * h, h}, count * h, h);
 }
 
 /// c = beta c + a w.
-void multiply(index_t rows, Factor a, const PackedFactor& w, real beta, real* c, index_t stride_c) {
+void multiply(index_t rows, MatrixView a, const PackedMatrix& w, real beta, real* c, index_t stride_c) {
   gemm(rows, w.n(), w.k(), 1, a, w, beta, c, stride_c);
 }
 
@@ -118,7 +118,7 @@ GateGrads gate_grads(const RecurrentArrays& r, const RecurrentGrads& g, index_t 
 
 void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
   const index_t h = r.hidden;
-  const PackedFactor weight = to_gates(r, 0, 1);
+  const PackedMatrix weight = to_gates(r, 0, 1);
   forward_steps(r.steps, [&](const Part& p) {
     multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * h, h);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
@@ -132,7 +132,7 @@ void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
 
 void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const RecurrentGrads& g) {
   const index_t h = r.hidden;
-  const PackedFactor weight = to_states(r, 0, 1);
+  const PackedMatrix weight = to_states(r, 0, 1);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     real* dh = g.dh + p.begin * h;
@@ -151,7 +151,7 @@ void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const R
 
 void lstm(const RecurrentArrays& r) {
   const index_t h = r.hidden;
-  const PackedFactor weight = to_gates(r, 0, 4);
+  const PackedMatrix weight = to_gates(r, 0, 4);
   forward_steps(r.steps, [&](const Part& p) {
     multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * 4 * h, 4 * h);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
@@ -164,7 +164,7 @@ void lstm(const RecurrentArrays& r) {
 
 void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
   const index_t h = r.hidden;
-  const PackedFactor weight = to_states(r, 0, 4);
+  const PackedMatrix weight = to_states(r, 0, 4);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     by_fate(p, [&](index_t first, index_t rows, bool ends) {
@@ -176,7 +176,7 @@ void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
 
 void gru(const RecurrentArrays& r, bool reset_after) {
   const index_t h = r.hidden, stride = 4 * h;
-  const PackedFactor weight = to_gates(r, 0, reset_after ? 3 : 2), candidate = to_gates(r, 2, reset_after ? 0 : 1);
+  const PackedMatrix weight = to_gates(r, 0, reset_after ? 3 : 2), candidate = to_gates(r, 2, reset_after ? 0 : 1);
   forward_steps(r.steps, [&](const Part& p) {
     real* gates = r.gates + p.row * stride;
     multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, gates, stride);
@@ -195,7 +195,7 @@ void gru(const RecurrentArrays& r, bool reset_after) {
 
 void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGrads& g) {
   const index_t h = r.hidden, stride = 4 * h;
-  const PackedFactor weight = to_states(r, 0, reset_after ? 3 : 2), candidate = to_states(r, 2, reset_after ? 0 : 1);
+  const PackedMatrix weight = to_states(r, 0, reset_after ? 3 : 2), candidate = to_states(r, 2, reset_after ? 0 : 1);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
     const GateRows at = gate_rows(r, 4, p, 0, p.rows);
@@ -230,7 +230,7 @@ void take_rows(const real* x, const index_t* rows, index_t count, index_t width,
 
 void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate) {
   for_rows(count, width,
-           [&](index_t i) { level().elementwise.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
+           [&](index_t i) { isa().elementwise.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

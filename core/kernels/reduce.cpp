@@ -17,10 +17,10 @@ void put(real* out, double value, bool accumulate) {
 
 /// Sums over the rows of one [rows, columns] matrix.
 void column_sums(const real* x, index_t rows, index_t columns, double scale, real* out, bool accumulate) {
-  column_totals(
+  blocked_column_sums(
       rows, columns, rows * columns,
       [&](index_t first, index_t count, real* sums) {
-        level().reduce.column_sums(x + first * columns, count, columns, columns, sums);
+        isa().reduce.column_sums(x + first * columns, count, columns, columns, sums);
       },
       [&](index_t c, double total) { put(out + c, scale * total, accumulate); });
 }
@@ -28,11 +28,11 @@ void column_sums(const real* x, index_t rows, index_t columns, double scale, rea
 }  // namespace
 
 double sum(const real* x, index_t n) {
-  return sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum(x + b, e - b); });
+  return blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.sum(x + b, e - b); });
 }
 
 double sum_of_squares(const real* x, index_t n) {
-  return sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.sum_of_squares(x + b, e - b); });
+  return blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.sum_of_squares(x + b, e - b); });
 }
 
 double norm(const real* x, index_t n) {
@@ -48,15 +48,15 @@ double norm(const real* x, index_t n) {
 
 bool all_finite(const real* x, index_t n) {
   const double failures =
-      sum_in_pieces(n, [x](index_t b, index_t e) { return level().reduce.all_finite(x + b, e - b) ? 0.0 : 1.0; });
+      blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.all_finite(x + b, e - b) ? 0.0 : 1.0; });
   return failures == 0;
 }
 
 void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate) {
   if (inner == 1) {
     if (outer == 1) return put(out, scale * sum(x, count), accumulate);
-    parallel_ranges(outer, std::max<index_t>(1, kPiece / std::max<index_t>(1, count)), [&](index_t b, index_t e) {
-      for (index_t o = b; o < e; ++o) put(out + o, scale * level().reduce.sum(x + o * count, count), accumulate);
+    parallel_ranges(outer, std::max<index_t>(1, kGrainSize / std::max<index_t>(1, count)), [&](index_t b, index_t e) {
+      for (index_t o = b; o < e; ++o) put(out + o, scale * isa().reduce.sum(x + o * count, count), accumulate);
     });
     return;
   }
@@ -69,25 +69,26 @@ namespace {
 /// body(row, offset of row) for every row, shared among threads.
 template <class Body>
 void for_each_row(index_t rows, index_t width, const Body& body) {
-  parallel_ranges(rows, std::max<index_t>(1, kPiece / std::max<index_t>(1, width)), [&](index_t begin, index_t end) {
-    for (index_t r = begin; r < end; ++r) body(r, r * width);
-  });
+  parallel_ranges(rows, std::max<index_t>(1, kGrainSize / std::max<index_t>(1, width)),
+                  [&](index_t begin, index_t end) {
+                    for (index_t r = begin; r < end; ++r) body(r, r * width);
+                  });
 }
 
 }  // namespace
 
-void extremes(const real* x, bool largest, real* y, index_t rows, index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = level().reduce.extreme(x + at, width, largest); });
+void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = isa().reduce.extreme(x + at, width, largest); });
 }
 
-void extremes_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
-                       index_t width) {
+void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
+                      index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    level().reduce.spread_to_ties(x + at, y[r], dy[r], dx + at, accumulate, width);
+    isa().reduce.max_min_backward_row(x + at, y[r], dy[r], dx + at, accumulate, width);
   });
 }
 
-void first_equal(const real* x, const real* y, index_t* positions, index_t rows, index_t width) {
+void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
     const bool nan = std::isnan(y[r]);
     positions[r] =
@@ -96,14 +97,13 @@ void first_equal(const real* x, const real* y, index_t* positions, index_t rows,
 }
 
 void moments(const real* x, double* mean, double* squares, index_t rows, index_t width) {
-  for_each_row(rows, width,
-               [&](index_t r, index_t at) { level().reduce.moments(x + at, width, mean + r, squares + r); });
+  for_each_row(rows, width, [&](index_t r, index_t at) { isa().reduce.moments(x + at, width, mean + r, squares + r); });
 }
 
-void centred(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
-             index_t width) {
+void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
+                   index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    level().reduce.centred(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
+    isa().reduce.subtract_mean(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
   });
 }
 
@@ -113,7 +113,7 @@ void norms(const real* x, real* y, index_t rows, index_t width) {
     return;
   }
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    y[r] = static_cast<real>(std::sqrt(level().reduce.sum_of_squares(x + at, width)));
+    y[r] = static_cast<real>(std::sqrt(isa().reduce.sum_of_squares(x + at, width)));
   });
 }
 

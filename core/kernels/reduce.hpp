@@ -22,21 +22,21 @@ double norm(const real* x, index_t n);
 bool all_finite(const real* x, index_t n);
 
 /// y[r] = largest or smallest element of row r of [rows, width], width >= 1; NaN if one is NaN.
-void extremes(const real* x, bool largest, real* y, index_t rows, index_t width);
+void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width);
 
 /// dx[r, i] = dy[r] shared evenly among the elements of row r that equal y[r], 0 for the others.
-void extremes_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
-                       index_t width);
+void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
+                      index_t width);
 
 /// Position of the first element of each row that equals y[r], or is NaN if y[r] is.
-void first_equal(const real* x, const real* y, index_t* positions, index_t rows, index_t width);
+void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width);
 
 /// Mean of each row, and sum of squared distances from it; width >= 1.
 void moments(const real* x, double* mean, double* squares, index_t rows, index_t width);
 
 /// dx[r, i] = scale[r] (x[r, i] - mean[r]); a null mean is 0.
-void centred(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
-             index_t width);
+void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
+                   index_t width);
 
 /// y[r] = 2-norm of row r.
 void norms(const real* x, real* y, index_t rows, index_t width);

@@ -22,7 +22,7 @@ void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accum
 void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, index_t next, real* to,
                index_t to_stride, bool accumulate) {
   if (rows == kSquare && columns == kSquare && !accumulate)
-    return level().permute.transpose(from, from_stride, next, to, to_stride);
+    return isa().permute.transpose(from, from_stride, next, to, to_stride);
   real square[kSquare][kSquare];
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < rows; ++i) square[i][j] = from[j * from_stride + i];
@@ -31,51 +31,53 @@ void transpose(index_t rows, index_t columns, const real* from, index_t from_str
 
 /// Whether rows of the walk lie side by side in the strided operand, so that the last two axes change places. (A last
 /// axis that is broadcast, by a stride of 0, is filled best row by row.)
-bool transposes(const Walk& w) { return w.rank > 1 && w.stride[w.rank - 1] > 1 && w.stride[w.rank - 2] == 1; }
+bool transposes(const StridedLoop& w) { return w.rank > 1 && w.stride[w.rank - 1] > 1 && w.stride[w.rank - 2] == 1; }
 
 /// body(row, rows, column, columns, offset) for squares of up to kSquare rows and columns of the last two axes, where
 /// `offset` is that of the first row; shared among threads.
 template <class Body>
-void for_all_squares(const Walk& w, const Body& body) {
+void for_all_squares(const StridedLoop& w, const Body& body) {
   const int axis = w.rank - 2;
-  const index_t extent = w.extent[axis], run = w.extent[axis + 1];
-  Walk blocks = w;
-  blocks.extent[axis] = (extent + kSquare - 1) / kSquare;
+  const index_t size = w.size[axis], run = w.size[axis + 1];
+  StridedLoop blocks = w;
+  blocks.size[axis] = (size + kSquare - 1) / kSquare;
   blocks.stride[axis] = kSquare;
-  for_all_rows(blocks, [&](index_t block, index_t offset, index_t) {
-    const index_t first = block % blocks.extent[axis] * kSquare, row = block / blocks.extent[axis] * extent + first;
+  parallel_rows(blocks, [&](index_t block, index_t offset, index_t) {
+    const index_t first = block % blocks.size[axis] * kSquare, row = block / blocks.size[axis] * size + first;
     for (index_t column = 0; column < run; column += kSquare)
-      body(row, std::min(kSquare, extent - first), column, std::min(kSquare, run - column), offset);
+      body(row, std::min(kSquare, size - first), column, std::min(kSquare, run - column), offset);
   });
 }
 
 }  // namespace
 
-void gather_strided(const Walk& walk, const real* x, real* y, bool accumulate) {
-  const Walk w = joined(walk);
-  const index_t run = w.extent[w.rank - 1], step = w.stride[w.rank - 1];
+void copy_from_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
+  const StridedLoop w = coalesced(loop);
+  const index_t run = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
     return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
       transpose(rows, columns, x + at + column * step, step, kSquare * step, y + row * run + column, run, accumulate);
     });
-  for_all_rows(w, [&](index_t row, index_t at, index_t) { copy_run(x + at, step, y + row * run, 1, accumulate, run); });
+  parallel_rows(w,
+                [&](index_t row, index_t at, index_t) { copy_run(x + at, step, y + row * run, 1, accumulate, run); });
 }
 
-void scatter_strided(const Walk& walk, const real* x, real* y, bool accumulate) {
-  const Walk w = joined(walk);
-  const index_t run = w.extent[w.rank - 1], step = w.stride[w.rank - 1];
+void copy_to_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
+  const StridedLoop w = coalesced(loop);
+  const index_t run = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
     return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
       transpose(columns, rows, x + row * run + column, run, kSquare, y + at + column * step, step, accumulate);
     });
-  for_all_rows(w, [&](index_t row, index_t at, index_t) { copy_run(x + row * run, 1, y + at, step, accumulate, run); });
+  parallel_rows(w,
+                [&](index_t row, index_t at, index_t) { copy_run(x + row * run, 1, y + at, step, accumulate, run); });
 }
 
-void binary_strided(Binary f, const Walk& walk, const real* a, const real* b, real* y) {
-  const Walk w = joined(walk);
-  const index_t run = w.extent[w.rank - 1];
+void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real* b, real* y) {
+  const StridedLoop w = coalesced(loop);
+  const index_t run = w.size[w.rank - 1];
   const index_t step_a = w.stride[w.rank - 1], step_b = w.stride_b[w.rank - 1];
-  for_all_rows(w, [&](index_t row, index_t at, index_t at_b) {
+  parallel_rows(w, [&](index_t row, index_t at, index_t at_b) {
     binary(f, a + at, step_a, b + at_b, step_b, y + row * run, run);
   });
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr real kInfinity = std::numeric_limits<real>::infinity();
 
-const SoftmaxTable& table() { return level().softmax; }
+const SoftmaxTable& table() { return isa().softmax; }
 
 /// body(offset of row) for every row, shared among threads.
 template <class Body>
@@ -46,8 +46,8 @@ void log_softmax(const real* x, real* y, index_t rows, index_t width) {
     const double log_sum = table().log_sum_exp(x + at, width);
     if (empty_row(log_sum)) return void(std::fill(y + at, y + at + width, -kInfinity));
     const real high = static_cast<real>(log_sum), low = static_cast<real>(log_sum - static_cast<double>(high));
-    level().elementwise.affine(x + at, 1, -high, y + at, width);
-    if (std::abs(low) > 0) level().elementwise.affine(y + at, 1, -low, y + at, width);
+    isa().elementwise.affine(x + at, 1, -high, y + at, width);
+    if (std::abs(low) > 0) isa().elementwise.affine(y + at, 1, -low, y + at, width);
   });
 }
 
@@ -65,7 +65,7 @@ void log_sum_exp(const real* x, real* y, index_t rows, index_t width) {
 void log_sum_exp_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
                           index_t width) {
   for_rows(rows, width, [&](index_t r, index_t at) {
-    table().exp_shifted(x + at, static_cast<double>(y[r]), dy[r], 0, dx + at, accumulate, width);
+    table().scaled_exp(x + at, static_cast<double>(y[r]), dy[r], 0, dx + at, accumulate, width);
   });
 }
 
@@ -78,7 +78,7 @@ void cross_entropy(const real* x, const index_t* targets, double smoothing, real
     if (targets[r] < 0) return;
     log_sums[r] = table().log_sum_exp(x + at, width);
     double loss = log_sums[r] - static_cast<double>(x[at + targets[r]]);
-    if (smoothing > 0) loss = (1 - smoothing) * loss + spread * table().gaps(x + at, log_sums[r], width);
+    if (smoothing > 0) loss = (1 - smoothing) * loss + spread * table().neg_log_prob_sum(x + at, log_sums[r], width);
     losses[r] = empty_row(log_sums[r]) ? kInfinity : static_cast<real>(loss);
   });
 }
@@ -90,7 +90,7 @@ void cross_entropy_backward(const real* x, const index_t* targets, double smooth
   for_rows(rows, width, [&](index_t r, index_t at) {
     if (targets[r] < 0 || empty_row(log_sums[r])) return add_nothing(dx + at, accumulate, width);
     const real weight = weights[r * step];
-    table().exp_shifted(x + at, log_sums[r], weight, -weight * spread, dx + at, accumulate, width);
+    table().scaled_exp(x + at, log_sums[r], weight, -weight * spread, dx + at, accumulate, width);
     dx[at + targets[r]] -= weight * sharp;
   });
 }
@@ -102,7 +102,7 @@ void soft_cross_entropy(const real* x, const real* t, double smoothing, real* lo
   for_rows(rows, width, [&](index_t r, index_t at) {
     double total = 0;
     log_sums[r] = table().log_sum_exp(x + at, width);
-    losses[r] = static_cast<real>(table().weighted_gaps(x + at, t + at, sharp, spread, log_sums[r], &total, width));
+    losses[r] = static_cast<real>(table().soft_target_loss(x + at, t + at, sharp, spread, log_sums[r], &total, width));
     if (empty_row(log_sums[r])) losses[r] = total == 0 ? 0 : kInfinity;
     totals[r] = static_cast<real>(total);
   });
@@ -116,8 +116,8 @@ void soft_cross_entropy_backward(const real* x, const real* t, double smoothing,
   for_rows(rows, width, [&](index_t r, index_t at) {
     if (empty_row(log_sums[r])) return add_nothing(dx + at, accumulate, width);
     const real weight = weights[r * step];
-    table().exp_shifted_less(x + at, log_sums[r], weight * totals[r], t + at, weight, sharp, spread, dx + at,
-                             accumulate, width);
+    table().scaled_exp_minus_target(x + at, log_sums[r], weight * totals[r], t + at, weight, sharp, spread, dx + at,
+                                    accumulate, width);
   });
 }
 

@@ -36,8 +36,8 @@ Tensor softplus(const Tensor& x, real beta, real threshold) {
 }
 
 Tensor gelu(const Tensor& x, Gelu form) {
-  return form == Gelu::exact ? unary_op_with_slope("gelu", kernels::Unary::gelu, x)
-                             : unary_op_with_slope("gelu_tanh", kernels::Unary::gelu_tanh, x);
+  return form == Gelu::exact ? unary_op_saving_derivative("gelu", kernels::Unary::gelu, x)
+                             : unary_op_saving_derivative("gelu_tanh", kernels::Unary::gelu_tanh, x);
 }
 
 GradCases activation_grad_cases() {

@@ -35,8 +35,8 @@ void add_product(const char* op, Grads& g, std::size_t input, const Shape& shape
                  const Array& factor) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape()) && same_shape(shape, factor.shape())) {
-    const Destination to = g.buffer(input);
-    kernels::product(dy.data(), factor.data(), 1, to.data, to.accumulate, count_of(dy));
+    const Output to = g.buffer(input);
+    kernels::product(dy.data(), factor.data(), 1, to.data, to.add, count_of(dy));
   } else {
     g.add(input, broadcast_binary(op, Binary::mul, dy, factor).value());
   }
@@ -78,13 +78,13 @@ Tensor operator/(real s, const Tensor& x) { return div(Tensor::scalar(s), x); }
 Tensor pow(const Tensor& a, const Tensor& b) {
   Tensor y = broadcast_binary("pow", Binary::pow, a.value(), b.value());
   return Tape::record("pow", {a, b}, y, [a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-    const auto chain = [&](std::size_t input, Binary slope) {
+    const auto mul_no_nan = [&](std::size_t input, Binary derivative) {
       if (!g.needs(input)) return;
-      const Tensor slopes = broadcast_binary("pow", slope, a.value(), b.value());
-      g.add(input, broadcast_binary("pow", Binary::chain, dy, slopes.value()).value());
+      const Tensor derivatives = broadcast_binary("pow", derivative, a.value(), b.value());
+      g.add(input, broadcast_binary("pow", Binary::mul_no_nan, dy, derivatives.value()).value());
     };
-    chain(0, Binary::pow_base);      // b a^(b-1)
-    chain(1, Binary::pow_exponent);  // a^b log a
+    mul_no_nan(0, Binary::pow_base);      // b a^(b-1)
+    mul_no_nan(1, Binary::pow_exponent);  // a^b log a
   });
 }
 

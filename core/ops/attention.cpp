@@ -17,7 +17,7 @@ using kernels::HeadsIn;
 using kernels::HeadsOut;
 
 void attention_bits(const void* context, index_t row, std::uint32_t* words, index_t count) {
-  const auto& key = *static_cast<const MaskKey*>(context);
+  const auto& key = *static_cast<const RandomKey*>(context);
   random_bits(key.seed, substream(substream(key.stream, key.call), static_cast<std::uint64_t>(row)), 0,
               {words, static_cast<std::size_t>(count)});
 }
@@ -26,7 +26,7 @@ void attention_bits(const void* context, index_t row, std::uint32_t* words, inde
 struct Plan {
   AttentionProblem problem = {};
   Mask padding, hidden;
-  MaskKey key;
+  RandomKey key;
 
   /// The problem with pointers into this plan, whatever it was moved to.
   AttentionProblem bound(HeadsIn q, HeadsIn k, HeadsIn v) const {
@@ -48,20 +48,20 @@ Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOpt
     throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(o.scale));
   Plan plan;
   AttentionProblem& p = plan.problem = sizes;
-  const auto extent = [](index_t x) { return static_cast<std::size_t>(x); };
+  const auto size = [](index_t x) { return static_cast<std::size_t>(x); };
   p.scale =
       static_cast<real>(o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, p.width))));
   p.causal = o.causal;
   p.drop_below = static_cast<std::uint64_t>(o.dropout * 0x1p32);
   p.keep_scale = o.dropout == 1 ? 0 : static_cast<real>(1 / (1 - o.dropout));
   if (o.key_padding.dimension() > 0) {
-    const Shape wanted = {extent(p.batches), extent(p.keys)};
+    const Shape wanted = {size(p.batches), size(p.keys)};
     if (!same_shape(o.key_padding.shape(), wanted))
       fail_shapes<Shape>(op, "key_padding must be [B, S]", {wanted, o.key_padding.shape()});
     plan.padding = o.key_padding;
   }
   if (o.mask.dimension() > 0) {
-    const Shape flat = {extent(p.queries), extent(p.keys)}, full = {extent(p.batches), flat[0], flat[1]};
+    const Shape flat = {size(p.queries), size(p.keys)}, full = {size(p.batches), flat[0], flat[1]};
     if (!same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
       fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
     plan.hidden = o.mask;
@@ -80,7 +80,7 @@ kernels::HeadRows<Pointer> by_heads(Pointer data, index_t heads, index_t rows, i
 /// Rows of head-wide columns from `column` on in a [B, T, columns] array.
 template <class Pointer>
 kernels::HeadRows<Pointer> in_columns(Pointer data, index_t rows, index_t columns, index_t column, index_t width) {
-  return {advanced(data, column), rows * columns, width, columns};
+  return {offset_pointer(data, column), rows * columns, width, columns};
 }
 
 /// The problem over separate [B, H, T, D] operands.
@@ -118,15 +118,15 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
     fail_shapes<Shape>(op, "q, k and v must be [B, H, T, D]", {q.shape(), k.shape(), v.shape()});
   AttentionProblem sizes = {};
-  sizes.batches = q.extent(0);
-  sizes.heads = q.extent(1);
-  sizes.key_heads = k.extent(1);
-  sizes.queries = q.extent(2);
-  sizes.keys = k.extent(2);
-  sizes.width = q.extent(3);
-  sizes.value_width = v.extent(3);
-  if (k.extent(0) != sizes.batches || v.extent(0) != sizes.batches || v.extent(1) != sizes.key_heads ||
-      v.extent(2) != sizes.keys || k.extent(3) != sizes.width)
+  sizes.batches = q.size(0);
+  sizes.heads = q.size(1);
+  sizes.key_heads = k.size(1);
+  sizes.queries = q.size(2);
+  sizes.keys = k.size(2);
+  sizes.width = q.size(3);
+  sizes.value_width = v.size(3);
+  if (k.size(0) != sizes.batches || v.size(0) != sizes.batches || v.size(1) != sizes.key_heads ||
+      v.size(2) != sizes.keys || k.size(3) != sizes.width)
     fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
   if (sizes.key_heads == 0 || sizes.heads % sizes.key_heads != 0)
     fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
@@ -142,34 +142,32 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
       [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y,
        log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
         const AttentionProblem p = over_heads(plan, q, k, v);
-        const auto to = [&](std::size_t input) {
-          return g.needs(input) ? g.buffer(input) : Destination{nullptr, false};
-        };
-        Destination dq = to(0), dk = to(1), dv = to(2);
-        if (!dq.accumulate && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
+        const auto to = [&](std::size_t input) { return g.needs(input) ? g.buffer(input) : Output{nullptr, false}; };
+        Output dq = to(0), dk = to(1), dv = to(2);
+        if (!dq.add && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
           // One tensor is query and key or value: blocks of dq must not overwrite what the others have added.
-          kernels::fill(dq.data, 0, q.size());
-          dq.accumulate = true;
+          kernels::fill(dq.data, 0, q.numel());
+          dq.add = true;
         }
         kernels::attention_backward(
             p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
             by_heads(dy.data(), p.heads, p.queries, p.value_width),
             {by_heads(dq.data, p.heads, p.queries, p.width), by_heads(dk.data, p.key_heads, p.keys, p.width),
-             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.accumulate, dk.accumulate, dv.accumulate});
+             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.add, dk.add, dv.add});
       });
 }
 
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
   constexpr const char* op = "self_attention";
   if (heads < 1) throw ValueError(op, "the number of heads must be at least 1, not " + std::to_string(heads));
-  if (qkv.rank() != 3 || qkv.extent(2) % 3 != 0 || qkv.extent(2) / 3 % heads != 0)
+  if (qkv.rank() != 3 || qkv.size(2) % 3 != 0 || qkv.size(2) / 3 % heads != 0)
     fail_shapes<Shape>(op, "qkv must be [B, T, 3C] with C a multiple of the " + std::to_string(heads) + " heads",
                        {qkv.shape()});
   AttentionProblem sizes = {};
-  sizes.batches = qkv.extent(0);
+  sizes.batches = qkv.size(0);
   sizes.heads = sizes.key_heads = heads;
-  sizes.queries = sizes.keys = qkv.extent(1);
-  const index_t width = qkv.extent(2) / 3;
+  sizes.queries = sizes.keys = qkv.size(1);
+  const index_t width = qkv.size(2) / 3;
   sizes.width = sizes.value_width = width / heads;
   Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
@@ -182,26 +180,26 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
                       [plan = std::move(plan), width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](
                           const Array& dy, Grads& g) {
                         const AttentionProblem p = over_packed(plan, qkv);
-                        const Destination to = g.buffer(0);
-                        kernels::attention_backward(
-                            p, in_columns(y.data(), p.queries, width, 0, p.width), log_sums.data(),
-                            in_columns(dy.data(), p.queries, width, 0, p.width),
-                            {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
-                             to.accumulate, to.accumulate, to.accumulate});
+                        const Output to = g.buffer(0);
+                        kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width),
+                                                    log_sums.data(),
+                                                    in_columns(dy.data(), p.queries, width, 0, p.width),
+                                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1),
+                                                     packed_part(to.data, p, 2), to.add, to.add, to.add});
                       });
 }
 
 namespace {
 
-void check_extent(const char* op, index_t extent) {
-  if (extent < 0) throw ValueError(op, "an extent must not be negative, but is " + std::to_string(extent));
+void check_size(const char* op, index_t size) {
+  if (size < 0) throw ValueError(op, "an extent must not be negative, but is " + std::to_string(size));
 }
 
 }  // namespace
 
 Mask padding_mask(const IndexArray& lengths, index_t keys) {
   if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
-  check_extent("padding_mask", keys);
+  check_size("padding_mask", keys);
   Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     const index_t length = lengths.data()[b];
@@ -213,7 +211,7 @@ Mask padding_mask(const IndexArray& lengths, index_t keys) {
 }
 
 Mask causal_mask(index_t queries, index_t keys) {
-  for (index_t extent : {queries, keys}) check_extent("causal_mask", extent);
+  for (index_t size : {queries, keys}) check_size("causal_mask", size);
   Mask out(Shape{static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
   for (index_t t = 0; t < queries; ++t)
     for (index_t s = 0; s < keys; ++s) out.data()[t * keys + s] = s > t + keys - queries;

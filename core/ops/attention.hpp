@@ -13,7 +13,7 @@ struct AttentionOptions {
   Mask mask = {};         ///< [T, S] or [B, T, S], or empty
   double scale = 0;       ///< of the scores; 0 means 1/sqrt(D)
   double dropout = 0;     ///< probability with which each weight is dropped
-  MaskKey dropout_key = {};
+  RandomKey dropout_key = {};
 };
 
 /// softmax(scale q k^T) v. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]; H a multiple of H'

@@ -54,15 +54,15 @@ Mask cached_mask(const CachedKeys& cached, const IndexArray& chunk_lengths, inde
 }
 
 Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexArray& chunk_lengths, double scale) {
-  const index_t time = q.extent(2);
+  const index_t time = q.size(2);
   if (time >= kManyQueries)
     return scaled_dot_product_attention(q.detach(), cached_positions(cached.keys, cached.lengths, cached.width),
                                         cached_positions(cached.values, cached.lengths, cached.value_width),
                                         {.mask = cached_mask(cached, chunk_lengths, time), .scale = scale});
   const IndexArray visible = visible_positions(cached, chunk_lengths, time);
   kernels::CachedAttentionProblem p = {};
-  p.batches = q.extent(0);
-  p.heads = q.extent(1);
+  p.batches = q.size(0);
+  p.heads = q.size(1);
   p.key_heads = static_cast<index_t>(cached.keys.shape()[1]);
   p.queries = time;
   p.capacity = static_cast<index_t>(cached.keys.shape()[2]);
@@ -86,27 +86,27 @@ LinearState linear_state(index_t batches, index_t key_heads, index_t features, i
   return state;
 }
 
-Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
+Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
                              const Mask& key_padding, bool separable, LinearState& state) {
-  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.extent(2) != k.extent(2) || k.extent(2) != v.extent(2) ||
-      state.dimension() != 3 || static_cast<index_t>(state.shape()[0]) != q.extent(0) ||
-      static_cast<index_t>(state.shape()[1]) != k.extent(1) ||
-      static_cast<index_t>(state.shape()[2]) != kernels::linear_state_size(k.extent(3), v.extent(3)))
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.size(2) != k.size(2) || k.size(2) != v.size(2) ||
+      state.dimension() != 3 || static_cast<index_t>(state.shape()[0]) != q.size(0) ||
+      static_cast<index_t>(state.shape()[1]) != k.size(1) ||
+      static_cast<index_t>(state.shape()[2]) != kernels::linear_state_size(k.size(3), v.size(3)))
     fail_shapes<Shape>("linear_attention_step", "the state does not fit", {q.shape(), k.shape(), state.shape()});
   kernels::LinearAttentionProblem p = {};
-  p.batches = q.extent(0);
-  p.heads = q.extent(1);
-  p.key_heads = k.extent(1);
-  p.queries = p.keys = q.extent(2);
-  p.features = k.extent(3);
-  p.value_width = v.extent(3);
+  p.batches = q.size(0);
+  p.heads = q.size(1);
+  p.key_heads = k.size(1);
+  p.queries = p.keys = q.size(2);
+  p.features = k.size(3);
+  p.value_width = v.size(3);
   p.causal = true;
   p.separable = separable;
   p.padding = key_padding.dimension() > 0 ? key_padding.data() : nullptr;
   p.q = q.data();
   p.k = k.data();
   p.v = v.data();
-  p.log_gain = log_gain.defined() ? log_gain.data() : nullptr;
+  p.log_key_weight = log_key_weight.defined() ? log_key_weight.data() : nullptr;
   Array out(shape_of({p.batches, p.heads, p.queries, p.value_width}));
   kernels::linear_attention(p, state.data(), out.data());
   return out;

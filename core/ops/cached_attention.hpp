@@ -35,7 +35,7 @@ LinearState linear_state(index_t batches, index_t key_heads, index_t features, i
 
 /// `linear_attention`, or `separable_attention`, of the next T positions (T = S, causal) after those that `state` has
 /// seen; it is brought up to date. Throws ShapeError.
-Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
+Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
                              const Mask& key_padding, bool separable, LinearState& state);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -16,7 +16,7 @@ namespace {
 using Kept = std::vector<std::uint8_t, PoolAllocator<std::uint8_t>>;
 
 /// Element i is kept if the ith 32-bit word of the key's stream is at least p 2^32.
-Kept draw(index_t count, double p, const MaskKey& key) {
+Kept draw(index_t count, double p, const RandomKey& key) {
   constexpr index_t piece = 1024;
   const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);
   const std::uint64_t stream = substream(key.stream, key.call);
@@ -32,16 +32,16 @@ Kept draw(index_t count, double p, const MaskKey& key) {
 
 }  // namespace
 
-Tensor dropout(const Tensor& x, double p, const MaskKey& key) {
+Tensor dropout(const Tensor& x, double p, const RandomKey& key) {
   check_probability("dropout", p);
   if (p == 0) return x;
   const real scale = p == 1 ? 0 : static_cast<real>(1 / (1 - p));
-  Kept kept = draw(x.size(), p, key);
+  Kept kept = draw(x.numel(), p, key);
   Array y(x.shape());
   kernels::select_scaled(x.data(), kept.data(), scale, y.data(), false, count_of(y));
   return Tape::record("dropout", {x}, Tensor(std::move(y)), [kept = std::move(kept), scale](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::select_scaled(dy.data(), kept.data(), scale, dx.data, dx.accumulate, count_of(dy));
+    const Output dx = g.buffer(0);
+    kernels::select_scaled(dy.data(), kept.data(), scale, dx.data, dx.add, count_of(dy));
   });
 }
 

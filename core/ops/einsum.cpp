@@ -65,11 +65,11 @@ Tensor reshaped(const Tensor& x, const Axes& shape) {
 }
 
 /// An operand without the axes that only it has and the result has not, which are summed.
-struct Factor {
+struct MatrixView {
   Tensor x;
   std::string letters;
 
-  Factor(const Tensor& operand, const std::string& names, const std::string& elsewhere) : x(operand) {
+  MatrixView(const Tensor& operand, const std::string& names, const std::string& elsewhere) : x(operand) {
     Axes lonely;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (has(elsewhere, names[i])) letters += names[i];
@@ -78,11 +78,11 @@ struct Factor {
     if (!lonely.empty()) x = sum(x, lonely);
   }
 
-  index_t extent(char letter) const { return x.extent(static_cast<index_t>(letters.find(letter))); }
+  index_t size(char letter) const { return x.size(static_cast<index_t>(letters.find(letter))); }
 
-  index_t extent(const std::string& group) const {
+  index_t size(const std::string& group) const {
     index_t product = 1;
-    for (char letter : group) product *= extent(letter);
+    for (char letter : group) product *= size(letter);
     return product;
   }
 
@@ -91,14 +91,14 @@ struct Factor {
     const std::string order = batch + rows + columns;
     Axes axes, shape;
     for (char letter : order) axes.push_back(static_cast<index_t>(letters.find(letter)));
-    for (char letter : batch) shape.push_back(extent(letter));
-    shape.push_back(extent(rows));
-    shape.push_back(extent(columns));
+    for (char letter : batch) shape.push_back(size(letter));
+    shape.push_back(size(rows));
+    shape.push_back(size(columns));
     return reshaped(order == letters ? x : permute(x, axes), shape);
   }
 };
 
-void check_extents(const Equation& e, const Tensor& a, const Tensor& b) {
+void check_sizes(const Equation& e, const Tensor& a, const Tensor& b) {
   if (a.rank() != e.a.size() || b.rank() != e.b.size())
     fail_shapes<Shape>(
         "einsum", "the equation names " + std::to_string(e.a.size()) + " and " + std::to_string(e.b.size()) + " axes",
@@ -115,8 +115,8 @@ void check_extents(const Equation& e, const Tensor& a, const Tensor& b) {
 
 Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
   const Equation e = parsed(equation);
-  check_extents(e, a, b);
-  const Factor left(a, e.a, e.b + e.out), right(b, e.b, e.a + e.out);
+  check_sizes(e, a, b);
+  const MatrixView left(a, e.a, e.b + e.out), right(b, e.b, e.a + e.out);
   std::string batch, rows, columns, inner;
   for (char letter : e.out) {
     const bool in_left = has(left.letters, letter), in_right = has(right.letters, letter);
@@ -131,7 +131,7 @@ Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
   const Tensor product = matmul(x, y, {.transpose_a = transpose_left, .transpose_b = transpose_right});
   Axes shape, order;
   const std::string letters = batch + rows + columns;
-  for (char letter : letters) shape.push_back((has(left.letters, letter) ? left : right).extent(letter));
+  for (char letter : letters) shape.push_back((has(left.letters, letter) ? left : right).size(letter));
   for (char letter : e.out) order.push_back(static_cast<index_t>(letters.find(letter)));
   const Tensor result = reshaped(product, shape);
   return letters == e.out ? result : permute(result, order);

@@ -8,29 +8,29 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-Rows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
-  const Rows r = as_rows(op, x, axes, keep_dims);
+ReductionRows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
+  const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
   if (r.width == 0) fail_shapes<Shape>(op, "no elements have no largest or smallest", {x.shape()});
   return r;
 }
 
 Tensor extreme(const char* op, bool largest, const Tensor& x, const Axes& axes, bool keep_dims) {
-  const Rows r = nonempty_rows(op, x, axes, keep_dims);
+  const ReductionRows r = nonempty_rows(op, x, axes, keep_dims);
   Array out(r.shape);
-  kernels::extremes(r.x.data(), largest, out.data(), r.rows, r.width);
+  kernels::row_max_min(r.x.data(), largest, out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
   return Tape::record(op, {r.x}, y, [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::extremes_backward(x.data(), y.data(), dy.data(), dx.data, dx.accumulate, rows, width);
+    const Output dx = g.buffer(0);
+    kernels::max_min_backward(x.data(), y.data(), dy.data(), dx.data, dx.add, rows, width);
   });
 }
 
 IndexArray position(const char* caller, bool largest, const Tensor& x, index_t axis, bool keep_dims) {
-  const Rows r = nonempty_rows(caller, x.detach(), {axis}, keep_dims);
+  const ReductionRows r = nonempty_rows(caller, x.detach(), {axis}, keep_dims);
   Array values(r.shape);
-  kernels::extremes(r.x.data(), largest, values.data(), r.rows, r.width);
+  kernels::row_max_min(r.x.data(), largest, values.data(), r.rows, r.width);
   IndexArray positions(r.shape);
-  kernels::first_equal(r.x.data(), values.data(), positions.data(), r.rows, r.width);
+  kernels::argument_of(r.x.data(), values.data(), positions.data(), r.rows, r.width);
   return positions;
 }
 

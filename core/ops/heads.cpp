@@ -11,45 +11,45 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 /// From [B, H, T, D] in order to columns of a [B, T, columns] array.
-kernels::Walk head_walk(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
-  kernels::Walk walk;
-  walk.rank = 4;
-  const index_t extents[] = {batches, heads, time, width}, strides[] = {time * columns, width, columns, 1};
+kernels::StridedLoop head_loop(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
+  kernels::StridedLoop loop;
+  loop.rank = 4;
+  const index_t sizes[] = {batches, heads, time, width}, strides[] = {time * columns, width, columns, 1};
   for (int i = 0; i < 4; ++i) {
-    walk.extent[i] = extents[i];
-    walk.stride[i] = strides[i];
+    loop.size[i] = sizes[i];
+    loop.stride[i] = strides[i];
   }
-  return walk;
+  return loop;
 }
 
 }  // namespace
 
 Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width) {
-  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.extent(2) - first) / width)
+  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.size(2) - first) / width)
     fail_shapes<Shape>("split_heads",
                        "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
                            " columns from column " + std::to_string(first) + " on",
                        {x.shape()});
-  const kernels::Walk walk = head_walk(x.extent(0), heads, x.extent(1), width, x.extent(2));
-  Array y(shape_of({x.extent(0), heads, x.extent(1), width}));
-  kernels::gather_strided(walk, advanced(x.data(), first), y.data(), false);
+  const kernels::StridedLoop loop = head_loop(x.size(0), heads, x.size(1), width, x.size(2));
+  Array y(shape_of({x.size(0), heads, x.size(1), width}));
+  kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
   return Tape::record("split_heads", {x}, Tensor(std::move(y)),
-                      [walk, first, size = x.size()](const Array& dy, Grads& g) {
-                        const Destination dx = g.buffer(0);
-                        if (!dx.accumulate) kernels::fill(dx.data, 0, size);
-                        kernels::scatter_strided(walk, dy.data(), advanced(dx.data, first), true);
+                      [loop, first, size = x.numel()](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        if (!dx.add) kernels::fill(dx.data, 0, size);
+                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
                       });
 }
 
 Tensor join_heads(const Tensor& x) {
   if (x.rank() != 4) fail_shapes<Shape>("join_heads", "x must be [B, H, T, D]", {x.shape()});
-  const index_t columns = x.extent(1) * x.extent(3);
-  const kernels::Walk walk = head_walk(x.extent(0), x.extent(1), x.extent(2), x.extent(3), columns);
-  Array y(shape_of({x.extent(0), x.extent(2), columns}));
-  kernels::scatter_strided(walk, x.data(), y.data(), false);
-  return Tape::record("join_heads", {x}, Tensor(std::move(y)), [walk](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::gather_strided(walk, dy.data(), dx.data, dx.accumulate);
+  const index_t columns = x.size(1) * x.size(3);
+  const kernels::StridedLoop loop = head_loop(x.size(0), x.size(1), x.size(2), x.size(3), columns);
+  Array y(shape_of({x.size(0), x.size(2), columns}));
+  kernels::copy_to_strided(loop, x.data(), y.data(), false);
+  return Tape::record("join_heads", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);
+    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
   });
 }
 
@@ -61,12 +61,12 @@ struct Turns {
 };
 
 Turns turns_of(const Tensor& x, const RotaryOptions& o) {
-  const index_t rows = o.firsts.dimension() ? x.extent(0) : 1, time = x.extent(2), pairs = x.extent(3) / 2;
+  const index_t rows = o.offsets.dimension() ? x.size(0) : 1, time = x.size(2), pairs = x.size(3) / 2;
   Turns out{Array(shape_of({rows, time, pairs})), Array(shape_of({rows, time, pairs}))};
   for (index_t i = 0; i < pairs; ++i) {
     const double speed = std::pow(o.base, -2 * static_cast<double>(i) / static_cast<double>(2 * pairs));
     for (index_t b = 0; b < rows; ++b) {
-      const index_t first = o.firsts.dimension() ? o.firsts.data()[b] : o.first;
+      const index_t first = o.offsets.dimension() ? o.offsets.data()[b] : o.first;
       for (index_t t = 0; t < time; ++t) {
         const double angle = static_cast<double>(first + t) * speed;
         out.cosines.data()[(b * time + t) * pairs + i] = static_cast<real>(std::cos(angle));
@@ -78,7 +78,7 @@ Turns turns_of(const Tensor& x, const RotaryOptions& o) {
 }
 
 /// y = x turned, or turned back (`sign` -1), each head by the same angles; y is written or added to.
-void turn(const Turns& turns, const Shape& shape, const real* x, real* y, real sign, bool accumulate) {
+void rotate(const Turns& turns, const Shape& shape, const real* x, real* y, real sign, bool accumulate) {
   const auto heads = static_cast<index_t>(shape[1]);
   const auto count = static_cast<index_t>(shape[2] * shape[3]);
   parallel_for(static_cast<index_t>(shape[0]) * heads, [&](index_t task) {
@@ -97,18 +97,18 @@ void turn(const Turns& turns, const Shape& shape, const real* x, real* y, real s
 }  // namespace
 
 Tensor rotary(const Tensor& x, const RotaryOptions& options) {
-  if (x.rank() != 4 || x.extent(3) % 2 != 0)
+  if (x.rank() != 4 || x.size(3) % 2 != 0)
     fail_shapes<Shape>("rotary", "x must be [B, H, T, D] with an even D", {x.shape()});
-  if (options.firsts.dimension() && static_cast<index_t>(options.firsts.size()) != x.extent(0))
-    fail_shapes<Shape>("rotary", "firsts must be [B]", {x.shape(), options.firsts.shape()});
+  if (options.offsets.dimension() && static_cast<index_t>(options.offsets.size()) != x.size(0))
+    fail_shapes<Shape>("rotary", "offsets must be [B]", {x.shape(), options.offsets.shape()});
   if (!(options.base > 0) || std::isinf(options.base))
     throw ValueError("rotary", "the base must be positive, not " + std::to_string(options.base));
   Turns turns = turns_of(x, options);
   Array y(x.shape());
-  turn(turns, x.shape(), x.data(), y.data(), 1, false);
+  rotate(turns, x.shape(), x.data(), y.data(), 1, false);
   return Tape::record("rotary", {x}, Tensor(std::move(y)), [turns = std::move(turns)](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    turn(turns, dy.shape(), dy.data(), dx.data, -1, dx.accumulate);
+    const Output dx = g.buffer(0);
+    rotate(turns, dy.shape(), dy.data(), dx.data, -1, dx.add);
   });
 }
 
@@ -123,7 +123,7 @@ GradCases heads_grad_cases() {
        "a start for each sequence",
        {heads},
        [](Args a) {
-         return rotary(a[0], {.firsts = IndexArray{0, 5}, .base = 100});
+         return rotary(a[0], {.offsets = IndexArray{0, 5}, .base = 100});
        }},
   };
 }

@@ -13,9 +13,9 @@ Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width)
 Tensor join_heads(const Tensor& x);
 
 struct RotaryOptions {
-  index_t first = 0;       ///< position of row 0
-  IndexArray firsts = {};  ///< the same for each sequence [B], or empty
-  double base = 10000;     ///< pair i turns by base^(-2i/D) a position
+  index_t first = 0;        ///< position of row 0
+  IndexArray offsets = {};  ///< the same for each sequence [B], or empty
+  double base = 10000;      ///< pair i turns by base^(-2i/D) a position
 };
 
 /// Turns each pair (x[2i], x[2i+1]) of x [B, H, T, D] by its position times base^(-2i/D) (Su et al. 2021, equation 34):

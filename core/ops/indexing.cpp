@@ -8,8 +8,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
   if (weight.rank() != 2) fail_shapes<Shape>("embedding", "the weight must be a matrix", {weight.shape()});
-  const index_t vocabulary = weight.extent(0), width = weight.extent(1);
-  if (padding != kNoPadding && (padding < 0 || padding >= vocabulary))
+  const index_t vocabulary = weight.size(0), width = weight.size(1);
+  if (padding != kNoPaddingIndex && (padding < 0 || padding >= vocabulary))
     throw IndexError("embedding",
                      "the padding row " + std::to_string(padding) + " is outside 0.." + std::to_string(vocabulary - 1));
   for (index_t id : ids)
@@ -23,9 +23,9 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
   for (std::size_t i = 0; i < ids.size(); ++i)
     std::copy_n(weight.data() + id[i] * width, width, y.data() + static_cast<index_t>(i) * width);
   return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids = IndexArray(ids), padding, width, total = weight.size()](const Array& dy, Grads& g) {
-                        const Destination to = g.buffer(0);
-                        if (!to.accumulate) kernels::fill(to.data, 0, total);
+                      [ids = IndexArray(ids), padding, width, total = weight.numel()](const Array& dy, Grads& g) {
+                        const Output to = g.buffer(0);
+                        if (!to.add) kernels::fill(to.data, 0, total);
                         const index_t* row = ids.data();
                         for (std::size_t i = 0; i < ids.size(); ++i) {
                           if (row[i] == padding) continue;
@@ -37,16 +37,16 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
 
 namespace {
 
-/// Where the elements that an index names lie in an operand: `walk` goes over the index, `step` along the axis.
+/// Where the elements that an index names lie in an operand: `loop` goes over the index, `step` along the axis.
 struct Places {
-  kernels::Walk walk;
+  kernels::StridedLoop loop;
   index_t step;
 };
 
 /// Throws ShapeError or IndexError.
 Places places(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
-  const std::size_t at = named_axis(op, axis, shape);
-  const AxisSplit along = split_at(shape, at);
+  const std::size_t at = normalize_axis_or_scalar(op, axis, shape);
+  const AxisSizes along = around_axis(shape, at);
   bool fits = index.dimension() == shape.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
   if (!fits)
@@ -59,10 +59,10 @@ Places places(const char* op, const Shape& shape, index_t axis, const IndexArray
     if (i < 0 || i >= along.count)
       throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
   Places p;
-  p.walk.rank = static_cast<int>(shape.size());
+  p.loop.rank = static_cast<int>(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    p.walk.extent[i] = static_cast<index_t>(index.shape()[i]);
-    p.walk.stride[i] = i == at ? 0 : split_at(shape, i).inner;
+    p.loop.size[i] = static_cast<index_t>(index.shape()[i]);
+    p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
   }
   p.step = along.inner;
   return p;
@@ -73,11 +73,11 @@ Places places(const char* op, const Shape& shape, index_t axis, const IndexArray
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
   const Places p = places("gather", x.shape(), axis, index);
   Array y(index.shape());
-  kernels::gather_at(p.walk, index.data(), p.step, x.data(), y.data(), false);
-  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.size()](const Array& dy, Grads& g) {
-    const Destination to = g.buffer(0);
-    if (!to.accumulate) kernels::fill(to.data, 0, total);
-    kernels::scatter_add_at(p.walk, index.data(), p.step, dy.data(), to.data);
+  kernels::gather_at(p.loop, index.data(), p.step, x.data(), y.data(), false);
+  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.numel()](const Array& dy, Grads& g) {
+    const Output to = g.buffer(0);
+    if (!to.add) kernels::fill(to.data, 0, total);
+    kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), to.data);
   });
 }
 
@@ -86,11 +86,11 @@ Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const
   if (!same_shape(source.shape(), index.shape()))
     fail_shapes<Shape>("scatter_add", "source and index must have one shape", {source.shape(), index.shape()});
   Array y = x.value();
-  kernels::scatter_add_at(p.walk, index.data(), p.step, source.data(), y.data());
+  kernels::scatter_add_at(p.loop, index.data(), p.step, source.data(), y.data());
   return Tape::record("scatter_add", {x, source}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
     if (g.needs(1)) {
-      const Destination to = g.buffer(1);
-      kernels::gather_at(p.walk, index.data(), p.step, dy.data(), to.data, to.accumulate);
+      const Output to = g.buffer(1);
+      kernels::gather_at(p.loop, index.data(), p.step, dy.data(), to.data, to.add);
     }
     g.pass(0);
   });

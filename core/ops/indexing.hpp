@@ -5,12 +5,12 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-constexpr index_t kNoPadding = -1;
+constexpr index_t kNoPaddingIndex = -1;
 
 /// Row ids[i] of weight [V, C] for every id: ids of any shape -> ids.shape + [C]. A row named several times gets the
 /// sum of its gradients; the row `padding` gets none. Throws ShapeError, or IndexError for an id or padding row outside
 /// 0..V-1.
-Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding = kNoPadding);
+Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding = kNoPaddingIndex);
 
 /// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0, x[i][index[i][j][k]][k] for axis 1, and so on. The index has as
 /// many axes as x, and extents no larger but along `axis`; the result has its shape. An element picked several times

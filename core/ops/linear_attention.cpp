@@ -14,26 +14,26 @@ using kernels::LinearAttentionProblem;
 
 /// Sizes and masks, without pointers. Throws ShapeError.
 LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
-                                const Tensor& log_gain, const LinearAttentionOptions& o) {
+                                const Tensor& log_key_weight, const LinearAttentionOptions& o) {
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
     fail_shapes<Shape>(op, "q, k and v must be [B, H, T, F]", {q.shape(), k.shape(), v.shape()});
   LinearAttentionProblem p = {};
-  p.batches = q.extent(0);
-  p.heads = q.extent(1);
-  p.key_heads = k.extent(1);
-  p.queries = q.extent(2);
-  p.keys = k.extent(2);
-  p.features = q.extent(3);
-  p.value_width = v.extent(3);
+  p.batches = q.size(0);
+  p.heads = q.size(1);
+  p.key_heads = k.size(1);
+  p.queries = q.size(2);
+  p.keys = k.size(2);
+  p.features = q.size(3);
+  p.value_width = v.size(3);
   p.causal = o.causal;
-  if (k.extent(0) != p.batches || v.extent(0) != p.batches || v.extent(1) != p.key_heads || v.extent(2) != p.keys ||
-      k.extent(3) != p.features)
+  if (k.size(0) != p.batches || v.size(0) != p.batches || v.size(1) != p.key_heads || v.size(2) != p.keys ||
+      k.size(3) != p.features)
     fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
   if (p.key_heads == 0 || p.heads % p.key_heads != 0)
     fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
-  const Shape gains = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
-  if (log_gain.defined() && !same_shape(log_gain.shape(), gains))
-    fail_shapes<Shape>(op, "log_gain must be [B, H', S]", {gains, log_gain.shape()});
+  const Shape log_key_weights = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
+  if (log_key_weight.defined() && !same_shape(log_key_weight.shape(), log_key_weights))
+    fail_shapes<Shape>(op, "log_gain must be [B, H', S]", {log_key_weights, log_key_weight.shape()});
   if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
     fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
   return p;
@@ -41,46 +41,46 @@ LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k
 
 /// The problem with pointers to its operands.
 LinearAttentionProblem bound(LinearAttentionProblem p, const Tensor& q, const Tensor& k, const Tensor& v,
-                             const Tensor& log_gain, const Mask& padding) {
+                             const Tensor& log_key_weight, const Mask& padding) {
   p.padding = padding.dimension() > 0 ? padding.data() : nullptr;
   p.q = q.data();
   p.k = k.data();
   p.v = v.data();
-  p.log_gain = log_gain.defined() ? log_gain.data() : nullptr;
+  p.log_key_weight = log_key_weight.defined() ? log_key_weight.data() : nullptr;
   return p;
 }
 
 Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor& q, const Tensor& k, const Tensor& v,
-              const Tensor& log_gain, const Mask& padding) {
+              const Tensor& log_key_weight, const Mask& padding) {
   Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
-  kernels::linear_attention(bound(sizes, q, k, v, log_gain, padding), nullptr, out.data());
+  kernels::linear_attention(bound(sizes, q, k, v, log_key_weight, padding), nullptr, out.data());
   const Tensor y(std::move(out));
-  const Operand operands[] = {q, k, v, log_gain};
-  return Tape::record(op, std::span(operands, log_gain.defined() ? 4 : 3), y,
-                      [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
-                       gain = log_gain.defined() ? log_gain.detach() : Tensor()](const Array& dy, Grads& g) {
-                        kernels::LinearAttentionGradients to = {};
-                        const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
-                          if (!g.needs(input)) return;
-                          const Destination d = g.buffer(input);
-                          data = d.data;
-                          accumulate = d.accumulate;
-                        };
-                        destination(0, to.dq, to.accumulate_q);
-                        destination(1, to.dk, to.accumulate_k);
-                        destination(2, to.dv, to.accumulate_v);
-                        if (gain.defined()) destination(3, to.dlog_gain, to.accumulate_gain);
-                        kernels::linear_attention_backward(bound(sizes, q, k, v, gain, padding), y.data(), dy.data(),
-                                                           to);
-                      });
+  const Operand operands[] = {q, k, v, log_key_weight};
+  return Tape::record(
+      op, std::span(operands, log_key_weight.defined() ? 4 : 3), y,
+      [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
+       gain = log_key_weight.defined() ? log_key_weight.detach() : Tensor()](const Array& dy, Grads& g) {
+        kernels::LinearAttentionGradients to = {};
+        const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
+          if (!g.needs(input)) return;
+          const Output d = g.buffer(input);
+          data = d.data;
+          accumulate = d.add;
+        };
+        destination(0, to.dq, to.accumulate_q);
+        destination(1, to.dk, to.accumulate_k);
+        destination(2, to.dv, to.accumulate_v);
+        if (gain.defined()) destination(3, to.dlog_key_weight, to.add_log_key_weight);
+        kernels::linear_attention_backward(bound(sizes, q, k, v, gain, padding), y.data(), dy.data(), to);
+      });
 }
 
 }  // namespace
 
-Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain,
+Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
                         const LinearAttentionOptions& options) {
   constexpr const char* op = "linear_attention";
-  return attend(op, sizes_of(op, q, k, v, log_gain, options), q, k, v, log_gain, options.key_padding);
+  return attend(op, sizes_of(op, q, k, v, log_key_weight, options), q, k, v, log_key_weight, options.key_padding);
 }
 
 Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, const LinearAttentionOptions& options) {
@@ -92,7 +92,7 @@ Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, co
 
 Tensor quadratic_features(const Tensor& x) {
   if (x.rank() < 1) fail_shapes<Shape>("quadratic_features", "x must be [..., D]", {x.shape()});
-  const index_t width = x.extent(-1), features = (width + 1) * (width + 2) / 2;
+  const index_t width = x.size(-1), features = (width + 1) * (width + 2) / 2;
   constexpr real root = static_cast<real>(1.4142135623730950488);
   Shape shape = x.shape();
   shape.back() = static_cast<std::size_t>(features);
@@ -112,12 +112,12 @@ Tensor quadratic_features(const Tensor& x) {
   });
   return Tape::record("quadratic_features", {x}, Tensor(std::move(y)),
                       [x = x.detach(), rows, width, features](const Array& dy, Grads& g) {
-                        const Destination dx = g.buffer(0);
+                        const Output dx = g.buffer(0);
                         parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
                           for (index_t r = begin; r < end; ++r) {
                             const real *from = x.data() + r * width, *up = dy.data() + r * features + 1;
                             real* to = dx.data + r * width;
-                            for (index_t i = 0; i < width; ++i) to[i] = (dx.accumulate ? to[i] : 0) + root * *up++;
+                            for (index_t i = 0; i < width; ++i) to[i] = (dx.add ? to[i] : 0) + root * *up++;
                             for (index_t i = 0; i < width; ++i) {
                               to[i] += 2 * from[i] * *up++;
                               for (index_t j = i + 1; j < width; ++j, ++up) {

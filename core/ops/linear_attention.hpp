@@ -13,10 +13,10 @@ struct LinearAttentionOptions {
 };
 
 /// sum_j w_ij v_j / sum_j w_ij with w_ij = (q_i.k_j) exp(log_gain_j) over the keys that query i sees (Katharopoulos et
-/// al. 2020, equations 9 and 12). q [B, H, T, F] and k [B, H', S, F] are features, v [B, H', S, V], log_gain [B, H', S]
-/// or empty for 0 -> [B, H, T, V]. Gains are shifted by their running maximum, so large ones are safe. A denominator of
-/// exactly 0 (a query that sees nothing, too) gives zeros and zero gradients. Throws ShapeError.
-Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_gain = {},
+/// al. 2020, equations 9 and 12). q [B, H, T, F] and k [B, H', S, F] are features, v [B, H', S, V], log_key_weight [B,
+/// H', S] or empty for 0 -> [B, H, T, V]. Gains are shifted by their running maximum, so large ones are safe. A
+/// denominator of exactly 0 (a query that sees nothing, too) gives zeros and zero gradients. Throws ShapeError.
+Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight = {},
                         const LinearAttentionOptions& options = {});
 
 /// sum_f a_if sum_j exp(k_jf) v_j / sum_j exp(k_jf): with a = softmax(q) over features this is softmax_row(Q)

@@ -38,7 +38,7 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
     fail_shapes<Shape>("cross_entropy", "targets must have the logits' shape without its last axis",
                        {logits.shape(), targets.shape()});
   check_smoothing(options.label_smoothing);
-  const index_t width = logits.extent(-1), rows = static_cast<index_t>(targets.size());
+  const index_t width = logits.size(-1), rows = static_cast<index_t>(targets.size());
   IndexArray classes = checked_targets(targets, width, options.ignore);
   const index_t counted = std::count_if(classes.begin(), classes.end(), [](index_t t) { return t >= 0; });
   const LossReduction reduction("cross_entropy", options.reduction, counted, targets.shape());
@@ -52,10 +52,9 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
                       [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
                        reduction, smoothing, rows, width](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
-                        const Destination to = g.buffer(0);
+                        const Output to = g.buffer(0);
                         kernels::cross_entropy_backward(logits.data(), classes.data(), smoothing, log_sums.data(),
-                                                        weights.data(), reduction.step(), to.data, to.accumulate, rows,
-                                                        width);
+                                                        weights.data(), reduction.step(), to.data, to.add, rows, width);
                       });
 }
 
@@ -65,7 +64,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
                        {logits.shape(), targets.shape()});
   check_smoothing(options.label_smoothing);
   const Shape shape(logits.shape().begin(), logits.shape().end() - 1);
-  const index_t width = logits.extent(-1), rows = element_count(shape);
+  const index_t width = logits.size(-1), rows = element_count(shape);
   const LossReduction reduction("cross_entropy", options.reduction, rows, shape);
   const double smoothing = options.label_smoothing;
   Array losses(shape), totals(shape);
@@ -80,14 +79,14 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
        totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
         if (g.needs(0)) {
-          const Destination to = g.buffer(0);
+          const Output to = g.buffer(0);
           kernels::soft_cross_entropy_backward(logits.data(), targets.data(), smoothing, log_sums.data(), totals.data(),
-                                               weights.data(), reduction.step(), to.data, to.accumulate, rows, width);
+                                               weights.data(), reduction.step(), to.data, to.add, rows, width);
         }
         if (g.needs(1)) {
-          const Destination to = g.buffer(1);
+          const Output to = g.buffer(1);
           kernels::soft_cross_entropy_target_backward(logits.data(), smoothing, log_sums.data(), weights.data(),
-                                                      reduction.step(), to.data, to.accumulate, rows, width);
+                                                      reduction.step(), to.data, to.add, rows, width);
         }
       });
 }

@@ -12,8 +12,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-using kernels::Factor;
 using kernels::gemm;
+using kernels::MatrixView;
 
 /// How the operands' leading axes meet: one product for each entry of `a` and `b` (element offsets).
 struct Batch {
@@ -40,12 +40,12 @@ std::vector<index_t> batch_offsets(const Shape& operand, const Shape& lead, inde
 }
 
 Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
-  const auto extent = [](const Shape& s, std::size_t from_end) { return static_cast<index_t>(s[s.size() - from_end]); };
+  const auto size = [](const Shape& s, std::size_t from_end) { return static_cast<index_t>(s[s.size() - from_end]); };
   Batch p;
-  p.m = extent(a, o.transpose_a ? 1 : 2);
-  p.k = extent(a, o.transpose_a ? 2 : 1);
-  p.n = extent(b, o.transpose_b ? 2 : 1);
-  if (p.k != extent(b, o.transpose_b ? 1 : 2)) fail_shapes<Shape>("matmul", "the inner sizes differ", {a, b});
+  p.m = size(a, o.transpose_a ? 1 : 2);
+  p.k = size(a, o.transpose_a ? 2 : 1);
+  p.n = size(b, o.transpose_b ? 2 : 1);
+  if (p.k != size(b, o.transpose_b ? 1 : 2)) fail_shapes<Shape>("matmul", "the inner sizes differ", {a, b});
   const bool collapses = b.size() == 2 && !o.transpose_a;  // one tall product instead of many
   if (collapses) {
     p.shape = a;
@@ -71,15 +71,14 @@ Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
 
 /// product(i, beta) for every batch entry. Where entries share a destination they are added one after the other.
 template <class Product>
-void for_batch(std::size_t entries, bool destinations_repeat, const Destination& to, index_t size,
-               const Product& product) {
+void for_batch(std::size_t entries, bool destinations_repeat, const Output& to, index_t size, const Product& product) {
   if (!destinations_repeat) {
     const auto count = static_cast<index_t>(entries);
     if (count == 1) return product(std::size_t{0}, to.beta());
     parallel_for(count, [&](index_t i) { product(static_cast<std::size_t>(i), to.beta()); });
     return;
   }
-  if (!to.accumulate) kernels::fill(to.data, 0, size);
+  if (!to.add) kernels::fill(to.data, 0, size);
   for (std::size_t i = 0; i < entries; ++i) product(i, real(1));
 }
 
@@ -90,8 +89,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
   if (a.rank() == 1 || b.rank() == 1) {
     if ((a.rank() == 1 && o.transpose_a) || (b.rank() == 1 && o.transpose_b))
       fail_shapes<Shape>("matmul", "a vector cannot be transposed", {a.shape(), b.shape()});
-    const Tensor left = a.rank() == 1 ? reshape(a, {1, a.size()}) : a;
-    const Tensor right = b.rank() == 1 ? reshape(b, {b.size(), 1}) : b;
+    const Tensor left = a.rank() == 1 ? reshape(a, {1, a.numel()}) : a;
+    const Tensor right = b.rank() == 1 ? reshape(b, {b.numel(), 1}) : b;
     const Tensor y = matmul(left, right, o);
     Axes shape(y.shape().begin(), y.shape().end());
     if (b.rank() == 1) shape.pop_back();
@@ -99,8 +98,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     return reshape(y, shape);
   }
   const Batch p = plan(a.shape(), b.shape(), o);
-  const Factor fa{a.data(), o.transpose_a ? p.m : p.k, o.transpose_a};
-  const Factor fb{b.data(), o.transpose_b ? p.k : p.n, o.transpose_b};
+  const MatrixView fa{a.data(), o.transpose_a ? p.m : p.k, o.transpose_a};
+  const MatrixView fb{b.data(), o.transpose_b ? p.k : p.n, o.transpose_b};
   Array y(p.shape);
   const index_t matrix = p.m * p.n;
   for_batch(p.a.size(), false, {y.data(), false}, count_of(y), [&](std::size_t i, real beta) {
@@ -111,11 +110,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
       "matmul", {a, b}, Tensor(std::move(y)), [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
         const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
         const auto upstream = [&](std::size_t i, bool transposed) {
-          return Factor{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
+          return MatrixView{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
         };
         if (g.needs(0)) {  // dA = dY B^T, or its transpose B dY^T where a is used transposed
-          const Destination to = g.buffer(0);
-          for_batch(p.a.size(), p.a_repeats, to, a.size(), [&](std::size_t i, real beta) {
+          const Output to = g.buffer(0);
+          for_batch(p.a.size(), p.a_repeats, to, a.numel(), [&](std::size_t i, real beta) {
             const real* right = b.data() + p.b[i];
             real* out = to.data + p.a[i];
             if (o.transpose_a)
@@ -124,8 +123,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
           });
         }
         if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
-          const Destination to = g.buffer(1);
-          for_batch(p.b.size(), p.b_repeats, to, b.size(), [&](std::size_t i, real beta) {
+          const Output to = g.buffer(1);
+          for_batch(p.b.size(), p.b_repeats, to, b.numel(), [&](std::size_t i, real beta) {
             const real* left = a.data() + p.a[i];
             real* out = to.data + p.b[i];
             if (o.transpose_b)
@@ -137,11 +136,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (weight.rank() != 2 || x.rank() < 1 || x.extent(-1) != weight.extent(1))
+  if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
     fail_shapes<Shape>("linear", "the input's last axis must be the weight's second", {x.shape(), weight.shape()});
-  const index_t in = weight.extent(1), out = weight.extent(0);
+  const index_t in = weight.size(1), out = weight.size(0);
   const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
-  if (bias.defined() && (bias.rank() != 1 || bias.size() != out))
+  if (bias.defined() && (bias.rank() != 1 || bias.numel() != out))
     fail_shapes<Shape>("linear", "the bias must have one number for each output", {weight.shape(), bias.shape()});
   Shape shape = x.shape();
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
@@ -152,16 +151,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
                       [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
                         if (g.needs(0)) {  // dX = dY W
-                          const Destination to = g.buffer(0);
+                          const Output to = g.buffer(0);
                           gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
                         }
                         if (g.needs(1)) {  // dW = dY^T X
-                          const Destination to = g.buffer(1);
+                          const Output to = g.buffer(1);
                           gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
                         }
                         if (g.needs(2)) {  // db = column sums of dY
-                          const Destination to = g.buffer(2);
-                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.accumulate);
+                          const Output to = g.buffer(2);
+                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.add);
                         }
                       });
 }
@@ -175,13 +174,13 @@ void check_vectors(const char* caller, const Tensor& a, const Tensor& b) {
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_vectors("dot", a, b);
-  if (a.size() != b.size()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
+  if (a.numel() != b.numel()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
   return matmul(a, b);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
   check_vectors("outer", a, b);
-  return matmul(reshape(a, {a.size(), 1}), reshape(b, {1, b.size()}));
+  return matmul(reshape(a, {a.numel(), 1}), reshape(b, {1, b.numel()}));
 }
 
 GradCases linear_algebra_grad_cases() {

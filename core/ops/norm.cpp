@@ -19,53 +19,54 @@ void check_eps(const char* op, double eps) {
 }
 
 /// One number for each element of the last axis, or nothing.
-void check_affine(const char* op, const Tensor& x, const Tensor& gain, const Tensor& bias) {
-  for (const Tensor* affine : {&gain, &bias})
-    if (affine->defined() && (affine->rank() != 1 || affine->size() != x.extent(-1)))
+void check_affine(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  for (const Tensor* affine : {&weight, &bias})
+    if (affine->defined() && (affine->rank() != 1 || affine->numel() != x.size(-1)))
       fail_shapes<Shape>(op, "gain and bias must match the last axis", {x.shape(), affine->shape()});
 }
 
-/// Layer normalisation, or without `centred` root-mean-square normalisation.
-Tensor normalised_rows(const char* op, bool centred, const Tensor& x, const Tensor& gain, const Tensor& bias,
+/// Layer normalisation, or without `subtract_mean` root-mean-square normalisation.
+Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, const Tensor& weight, const Tensor& bias,
                        double eps) {
-  if (x.rank() < 1 || x.extent(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
+  if (x.rank() < 1 || x.size(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
   check_eps(op, eps);
-  check_affine(op, x, gain, bias);
-  const index_t width = x.extent(-1), rows = x.size() / width;
-  Doubles mean(centred ? static_cast<std::size_t>(rows) : 0);
+  check_affine(op, x, weight, bias);
+  const index_t width = x.size(-1), rows = x.numel() / width;
+  Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
   Array inverse(Shape{static_cast<std::size_t>(rows)});
   Array y(x.shape());
-  kernels::layer_norm(x.data(), data_or_null(gain), data_or_null(bias), static_cast<real>(eps), y.data(),
-                      centred ? mean.data() : nullptr, inverse.data(), rows, width);
-  return Tape::record(op, {x, gain, bias}, Tensor(std::move(y)),
-                      [centred, x = x.detach(), gain = gain.detach(), mean = std::move(mean),
-                       inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
-                        Destination to[3];
-                        for (std::size_t i = 0; i < 3; ++i)
-                          if (g.needs(i)) to[i] = g.buffer(i);
-                        const kernels::NormRows in{x.data(),       data_or_null(gain), centred ? mean.data() : nullptr,
-                                                   inverse.data(), dy.data(),          rows,
-                                                   width};
-                        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
-                      });
+  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), static_cast<real>(eps), y.data(),
+                      subtract_mean ? mean.data() : nullptr, inverse.data(), rows, width);
+  return Tape::record(
+      op, {x, weight, bias}, Tensor(std::move(y)),
+      [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+       inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
+        Output to[3];
+        for (std::size_t i = 0; i < 3; ++i)
+          if (g.needs(i)) to[i] = g.buffer(i);
+        const kernels::NormRows in{
+            x.data(), data_or_null(weight), subtract_mean ? mean.data() : nullptr, inverse.data(), dy.data(), rows,
+            width};
+        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
+      });
 }
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
-  return normalised_rows("layer_norm", true, x, gain, bias, eps);
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  return normalized_rows("layer_norm", true, x, weight, bias, eps);
 }
 
-Tensor rms_norm(const Tensor& x, const Tensor& gain, double eps) {
-  return normalised_rows("rms_norm", false, x, gain, {}, eps);
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  return normalized_rows("rms_norm", false, x, weight, {}, eps);
 }
 
 namespace {
 
-void check_channels(const char* op, const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
+void check_channels(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   if (x.rank() != 2 && x.rank() != 3) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
   check_eps(op, eps);
-  check_affine(op, x, gain, bias);
+  check_affine(op, x, weight, bias);
 }
 
 /// 1 / sqrt(variance + eps).
@@ -76,32 +77,32 @@ Doubles inverse_roots(const Doubles& variance, double eps) {
 }
 
 /// The normalised input with its rule. With `fixed` statistics no gradient flows through them.
-Tensor normalised_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse,
-                           const Tensor& gain, const Tensor& bias) {
-  const index_t columns = x.extent(-1), rows = columns ? x.size() / columns : 0;
+Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse,
+                           const Tensor& weight, const Tensor& bias) {
+  const index_t columns = x.size(-1), rows = columns ? x.numel() / columns : 0;
   Array y(x.shape());
-  kernels::batch_norm(x.data(), mean.data(), inverse.data(), data_or_null(gain), data_or_null(bias), y.data(), rows,
+  kernels::batch_norm(x.data(), mean.data(), inverse.data(), data_or_null(weight), data_or_null(bias), y.data(), rows,
                       columns);
   const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
-    const Destination to = g.buffer(input);
+    const Output to = g.buffer(input);
     for (index_t c = 0; c < columns; ++c) {
-      const double before = to.accumulate ? static_cast<double>(to.data[c]) : 0;
+      const double before = to.add ? static_cast<double>(to.data[c]) : 0;
       to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
     }
   };
-  return Tape::record(op, {x, gain, bias}, Tensor(std::move(y)),
-                      [fixed, add, x = x.detach(), gain = gain.detach(), mean = std::move(mean),
+  return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
+                      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
                        inverse = std::move(inverse), rows, columns](const Array& dy, Grads& g) {
                         Doubles sums(mean.size()), normal_sums(mean.size());
                         if (!fixed || g.needs(1) || g.needs(2))
                           kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(),
                                                    normal_sums.data(), rows, columns);
                         if (g.needs(0)) {
-                          const Destination to = g.buffer(0);
-                          kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), data_or_null(gain),
+                          const Output to = g.buffer(0);
+                          kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), data_or_null(weight),
                                                        dy.data(), fixed ? nullptr : sums.data(), normal_sums.data(),
-                                                       to.data, to.accumulate, rows, columns);
+                                                       to.data, to.add, rows, columns);
                         }
                         add(g, 1, normal_sums);
                         add(g, 2, sums);
@@ -116,9 +117,9 @@ Array as_array(const Doubles& values, double factor) {
 
 }  // namespace
 
-BatchNormOutput batch_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
-  check_channels("batch_norm", x, gain, bias, eps);
-  const index_t columns = x.extent(-1), rows = columns ? x.size() / columns : 0;
+BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  check_channels("batch_norm", x, weight, bias, eps);
+  const index_t columns = x.size(-1), rows = columns ? x.numel() / columns : 0;
   if (rows < 2)
     throw ValueError("batch_norm",
                      "training needs more than one value in each channel; got shape " + shape_text(x.shape()));
@@ -127,42 +128,42 @@ BatchNormOutput batch_norm(const Tensor& x, const Tensor& gain, const Tensor& bi
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   BatchNormOutput out{{}, as_array(mean, 1), as_array(variance, unbiased)};
   Doubles inverse = inverse_roots(variance, eps);
-  out.y = normalised_channels("batch_norm", false, x, std::move(mean), std::move(inverse), gain, bias);
+  out.y = normalized_channels("batch_norm", false, x, std::move(mean), std::move(inverse), weight, bias);
   return out;
 }
 
-Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance, const Tensor& gain,
+Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance, const Tensor& weight,
                        const Tensor& bias, double eps) {
-  check_channels("batch_norm_eval", x, gain, bias, eps);
+  check_channels("batch_norm_eval", x, weight, bias, eps);
   for (const Array* statistic : {&mean, &variance})
-    if (statistic->dimension() != 1 || count_of(*statistic) != x.extent(-1))
+    if (statistic->dimension() != 1 || count_of(*statistic) != x.size(-1))
       fail_shapes<Shape>("batch_norm_eval", "mean and variance must match the last axis",
                          {x.shape(), statistic->shape()});
   for (real v : variance)
     if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + std::to_string(v));
-  return normalised_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
-                             inverse_roots(Doubles(variance.begin(), variance.end()), eps), gain, bias);
+  return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
+                             inverse_roots(Doubles(variance.begin(), variance.end()), eps), weight, bias);
 }
 
 GradCases norm_grad_cases() {
   using Args = std::span<const Tensor>;
-  const Array x = sample({2, 3, 5}, 61), gain = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
-  const Array wide = sample({3, 37}, 64), wide_gain = sample({37}, 65, 0.5, 2);
+  const Array x = sample({2, 3, 5}, 61), weight = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
+  const Array wide = sample({3, 37}, 64), wide_weight = sample({37}, 65, 0.5, 2);
   const Array tall = sample({70, 2}, 66), mean = sample({5}, 67), variance = sample({5}, 68, 0.5, 2);
   return {
       {"layer_norm", "no affine", {x}, [](Args a) { return layer_norm(a[0]); }},
-      {"layer_norm", "gain only, wide", {wide, wide_gain}, [](Args a) { return layer_norm(a[0], a[1]); }},
-      {"layer_norm", "gain and bias", {x, gain, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
+      {"layer_norm", "gain only, wide", {wide, wide_weight}, [](Args a) { return layer_norm(a[0], a[1]); }},
+      {"layer_norm", "gain and bias", {x, weight, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
       {"rms_norm", "no gain", {x}, [](Args a) { return rms_norm(a[0]); }},
-      {"rms_norm", "gain, wide", {wide, wide_gain}, [](Args a) { return rms_norm(a[0], a[1]); }},
+      {"rms_norm", "gain, wide", {wide, wide_weight}, [](Args a) { return rms_norm(a[0], a[1]); }},
       {"batch_norm", "no affine", {x}, [](Args a) { return batch_norm(a[0]).y; }},
-      {"batch_norm", "gain only, wide", {wide, wide_gain}, [](Args a) { return batch_norm(a[0], a[1]).y; }},
-      {"batch_norm", "gain and bias", {x, gain, bias}, [](Args a) { return batch_norm(a[0], a[1], a[2]).y; }},
+      {"batch_norm", "gain only, wide", {wide, wide_weight}, [](Args a) { return batch_norm(a[0], a[1]).y; }},
+      {"batch_norm", "gain and bias", {x, weight, bias}, [](Args a) { return batch_norm(a[0], a[1], a[2]).y; }},
       {"batch_norm", "more rows than a block", {tall}, [](Args a) { return batch_norm(a[0]).y; }},
       {"batch_norm_eval", "no affine", {x}, [=](Args a) { return batch_norm_eval(a[0], mean, variance); }},
       {"batch_norm_eval",
        "gain and bias",
-       {x, gain, bias},
+       {x, weight, bias},
        [=](Args a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2]); }},
   };
 }

@@ -24,9 +24,9 @@ void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
 // Values and slopes stand side by side in core/kernels/levels/loss_level.cpp.
 Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real parameter = 0) {
   check_shapes(op, input, target);
-  const LossReduction reduction(op, how, input.size(), input.shape());
+  const LossReduction reduction(op, how, input.numel(), input.shape());
   Array losses(input.shape());
-  kernels::pointwise_loss(f, parameter, input.data(), target.data(), losses.data(), input.size());
+  kernels::pointwise_loss(f, parameter, input.data(), target.data(), losses.data(), input.numel());
   return Tape::record(
       op, {input, target}, reduction.result(std::move(losses)),
       [f, parameter, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
@@ -34,9 +34,9 @@ Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& targ
         for (Side side : {Side::input, Side::target}) {
           const std::size_t operand = side == Side::input ? 0 : 1;
           if (!g.needs(operand)) continue;
-          const Destination to = g.buffer(operand);
+          const Output to = g.buffer(operand);
           kernels::pointwise_loss_backward(f, parameter, side, input.data(), target.data(), weights.data(),
-                                           reduction.step(), to.data, to.accumulate, input.size());
+                                           reduction.step(), to.data, to.add, input.numel());
         }
       });
 }
@@ -78,7 +78,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
     loss = pointwise(op, Loss::binary_cross_entropy, logits, target, Reduction::none);
   }
   if (options.weight.defined()) loss = loss * options.weight;
-  const LossReduction reduction(op, options.reduction, logits.size(), logits.shape());
+  const LossReduction reduction(op, options.reduction, logits.numel(), logits.shape());
   return reduction.each() ? loss : sum(loss) * reduction.scale();
 }
 

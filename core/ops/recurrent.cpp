@@ -24,14 +24,14 @@ using Outputs = std::array<Tensor, 3>;
 /// RecurrentBackward::finish wants to know.
 template <class Kernel, class Second>
 Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
-               RecurrentPass pass, Kernel kernel, Second second) {
+               RecurrentForward pass, Kernel kernel, Second second) {
   Outputs out = pass.outputs();
   const std::size_t count = pass.output_count();
   Tape::record(op, {x, h0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, c0}, std::span(out).first(count),
                [pass = std::move(pass), kernel, second](Grads& g) mutable {
                  const kernels::RecurrentArrays arrays = pass.arrays();
                  if (Probe* probe = g.probe(); probe && pass.is_sequence()) {
-                   LastStepBackward last(pass, g);
+                   LagGradients last(pass, g);
                    kernel(last.followed(arrays), last.arrays());
                    last.report(*probe);
                  }
@@ -43,7 +43,7 @@ Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& 
 }
 
 /// For the ops whose weights were all multiplied with the states.
-kernels::Factor the_states(const kernels::RecurrentArrays&) { return {nullptr, 0}; }
+kernels::MatrixView the_states(const kernels::RecurrentArrays&) { return {nullptr, 0}; }
 
 /// `outside` starts from f(h0), and that is what its products see.
 void apply(Nonlinearity f, real* x, index_t n) {
@@ -59,7 +59,7 @@ void apply(Nonlinearity f, real* x, index_t n) {
 
 Outputs run_rnn(const char* op, const Tensor& x, const Tensor& h0, const RecurrentWeights& w, const RnnForm& form,
                 const SequenceOptions* options) {
-  RecurrentPass pass(op, kRnn, x, h0, {}, w, options);
+  RecurrentForward pass(op, kRnn, x, h0, {}, w, options);
   const bool inside = form.place == NonlinearityPlace::inside;
   const kernels::RecurrentArrays arrays = pass.arrays();
   if (!inside) apply(form.nonlinearity, arrays.h.before, pass.first_rows() * arrays.hidden);
@@ -76,7 +76,7 @@ Outputs run_rnn(const char* op, const Tensor& x, const Tensor& h0, const Recurre
 
 Outputs run_lstm(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
                  const SequenceOptions* options) {
-  RecurrentPass pass(op, kLstm, x, h0, c0, w, options);
+  RecurrentForward pass(op, kLstm, x, h0, c0, w, options);
   kernels::lstm(pass.arrays());
   if (Probe* probe = Probe::active()) {
     pass.show_gate(*probe, "input", true, 0);
@@ -91,7 +91,7 @@ Outputs run_lstm(const char* op, const Tensor& x, const Tensor& h0, const Tensor
 Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const RecurrentWeights& w, GruReset reset,
                 const SequenceOptions* options) {
   const bool after = reset == GruReset::after;
-  RecurrentPass pass(op, after ? kGruResetAfter : kGruResetBefore, x, h0, {}, w, options);
+  RecurrentForward pass(op, after ? kGruResetAfter : kGruResetBefore, x, h0, {}, w, options);
   kernels::gru(pass.arrays(), after);
   if (Probe* probe = Probe::active()) {
     pass.show_gate(*probe, "reset", true, 0);
@@ -106,7 +106,7 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
       },
       // Before: the candidate's weights were multiplied with r h, the gates' third column.
       [after](const kernels::RecurrentArrays& a) {
-        return after ? the_states(a) : kernels::Factor{advanced(a.gates, 2 * a.hidden), 4 * a.hidden};
+        return after ? the_states(a) : kernels::MatrixView{offset_pointer(a.gates, 2 * a.hidden), 4 * a.hidden};
       });
 }
 

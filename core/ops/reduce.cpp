@@ -28,8 +28,8 @@ Array sum_group(const Array& x, Group group) {
   index_t outer = 1, count = 1, inner = 1;
   Shape shape = x.shape();
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    const auto extent = static_cast<index_t>(shape[i]);
-    (i < group.first ? outer : i <= group.last ? count : inner) *= extent;
+    const auto size = static_cast<index_t>(shape[i]);
+    (i < group.first ? outer : i <= group.last ? count : inner) *= size;
     if (i >= group.first && i <= group.last) shape[i] = 1;
   }
   Array y(shape);
@@ -53,24 +53,24 @@ Tensor sum_over(const Tensor& x, const std::vector<std::size_t>& axes, bool keep
   const Shape shape = x.shape();
   // The upstream gradient goes to every summed element.
   return Tape::record("sum", {x}, Tensor(std::move(y)), [shape, kept](const Array& dy, Grads& g) {
-    kernels::Walk walk;
-    walk.rank = static_cast<int>(shape.size());
-    for (std::size_t i = 0; i < shape.size(); ++i) walk.extent[i] = static_cast<index_t>(shape[i]);
-    broadcast_strides(kept, shape.size(), walk.stride);
-    const Destination dx = g.buffer(0);
-    if (shape.empty()) walk.rank = walk.extent[0] = 1;
-    kernels::gather_strided(walk, dy.data(), dx.data, dx.accumulate);
+    kernels::StridedLoop loop;
+    loop.rank = static_cast<int>(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
+    broadcast_strides(kept, shape.size(), loop.stride);
+    const Output dx = g.buffer(0);
+    if (shape.empty()) loop.rank = loop.size[0] = 1;
+    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
   });
 }
 
 }  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep_dims) {
-  return sum_over(x, normal_axes("sum", axes, x.shape()), keep_dims);
+  return sum_over(x, normalize_axes("sum", axes, x.shape()), keep_dims);
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
-  const std::vector<std::size_t> over = normal_axes("mean", axes, x.shape());
+  const std::vector<std::size_t> over = normalize_axes("mean", axes, x.shape());
   index_t count = 1;
   for (std::size_t axis : over) count *= static_cast<index_t>(x.shape()[axis]);
   if (count == 0) fail_shapes<Shape>("mean", "the mean of no elements is not defined", {x.shape()});
@@ -83,13 +83,13 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
 }
 
 Tensor cumsum(const Tensor& x, index_t axis) {
-  const std::size_t at = named_axis("cumsum", axis, x.shape());
-  const AxisSplit along = split_at(x.shape(), at);
+  const std::size_t at = normalize_axis_or_scalar("cumsum", axis, x.shape());
+  const AxisSizes along = around_axis(x.shape(), at);
   Array y(x.shape());
   kernels::cumulative_sum(x.data(), along.outer, along.count, along.inner, false, y.data(), false);
   return Tape::record("cumsum", {x}, Tensor(std::move(y)), [along](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);  // x[k] went into every y[j] with j >= k
-    kernels::cumulative_sum(dy.data(), along.outer, along.count, along.inner, true, dx.data, dx.accumulate);
+    const Output dx = g.buffer(0);  // x[k] went into every y[j] with j >= k
+    kernels::cumulative_sum(dy.data(), along.outer, along.count, along.inner, true, dx.data, dx.add);
   });
 }
 

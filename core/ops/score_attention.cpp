@@ -12,18 +12,18 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-using kernels::Visibility;
+using kernels::AttentionMask;
 
 /// Sizes and masks, kept by the rules.
 struct View {
-  Visibility sizes = {};
+  AttentionMask sizes = {};
   Mask padding, hidden;
 
-  Visibility bound() const {
-    Visibility see = sizes;
-    see.padding = padding.dimension() ? padding.data() : nullptr;
-    see.hidden = hidden.dimension() ? hidden.data() : nullptr;
-    return see;
+  AttentionMask bound() const {
+    AttentionMask mask = sizes;
+    mask.padding = padding.dimension() ? padding.data() : nullptr;
+    mask.hidden = hidden.dimension() ? hidden.data() : nullptr;
+    return mask;
   }
 };
 
@@ -43,15 +43,15 @@ View view_of(const char* op, index_t batches, index_t heads, index_t key_heads, 
 }
 
 void check_keys(const char* op, const Tensor& q, const Tensor& k) {
-  if (q.rank() != 4 || k.rank() != 4 || k.extent(0) != q.extent(0) || k.extent(3) != q.extent(3))
+  if (q.rank() != 4 || k.rank() != 4 || k.size(0) != q.size(0) || k.size(3) != q.size(3))
     fail_shapes<Shape>(op, "q must be [B, H, T, D] and k [B, H', S, D]", {q.shape(), k.shape()});
 }
 
 /// The destination of an input, zero where it was not written yet; null if it is not wanted.
 real* added_to(Grads& g, std::size_t input, index_t size) {
   if (!g.needs(input)) return nullptr;
-  const Destination to = g.buffer(input);
-  if (!to.accumulate) kernels::fill(to.data, 0, size);
+  const Output to = g.buffer(input);
+  if (!to.add) kernels::fill(to.data, 0, size);
   return to.data;
 }
 
@@ -60,83 +60,82 @@ real* added_to(Grads& g, std::size_t input, index_t size) {
 Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const AttentionOptions& options) {
   constexpr const char* op = "additive_scores";
   check_keys(op, q, k);
-  if (!same_shape(w.shape(), shape_of({q.extent(1), q.extent(3)})))
+  if (!same_shape(w.shape(), shape_of({q.size(1), q.size(3)})))
     fail_shapes<Shape>(op, "w must be [H, D]", {q.shape(), w.shape()});
-  View view = view_of(op, q.extent(0), q.extent(1), k.extent(1), q.extent(2), k.extent(2), options);
-  Array scores(shape_of({q.extent(0), q.extent(1), q.extent(2), k.extent(2)}));
-  kernels::additive_scores(view.bound(), q.extent(3), q.data(), k.data(), w.data(), scores.data());
+  View view = view_of(op, q.size(0), q.size(1), k.size(1), q.size(2), k.size(2), options);
+  Array scores(shape_of({q.size(0), q.size(1), q.size(2), k.size(2)}));
+  kernels::additive_scores(view.bound(), q.size(3), q.data(), k.data(), w.data(), scores.data());
   return Tape::record(
       op, {q, k, w}, Tensor(std::move(scores)),
       [view = std::move(view), q = q.detach(), k = k.detach(), w = w.detach()](const Array& dy, Grads& g) {
         // The kernel gives all three at once; those that nobody wants go to a spare place.
         Array spare_q, spare_k, spare_w;
         const auto place = [&](std::size_t input, const Tensor& x, Array& spare) {
-          if (real* to = added_to(g, input, x.size())) return to;
+          if (real* to = added_to(g, input, x.numel())) return to;
           spare = Array(x.shape(), real(0));
           return spare.data();
         };
         real *dq = place(0, q, spare_q), *dk = place(1, k, spare_k), *dw = place(2, w, spare_w);
-        kernels::additive_scores_backward(view.bound(), q.extent(3), q.data(), k.data(), w.data(), dy.data(), dq, dk,
-                                          dw);
+        kernels::additive_scores_backward(view.bound(), q.size(3), q.data(), k.data(), w.data(), dy.data(), dq, dk, dw);
       });
 }
 
 Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const AttentionOptions& options) {
   constexpr const char* op = "attention_from_scores";
   check_probability(op, options.dropout);
-  if (scores.rank() != 4 || v.rank() != 4 || v.extent(0) != scores.extent(0) || v.extent(2) != scores.extent(3))
+  if (scores.rank() != 4 || v.rank() != 4 || v.size(0) != scores.size(0) || v.size(2) != scores.size(3))
     fail_shapes<Shape>(op, "scores must be [B, H, T, S] and v [B, H', S, V]", {scores.shape(), v.shape()});
-  View view = view_of(op, scores.extent(0), scores.extent(1), v.extent(1), scores.extent(2), scores.extent(3), options);
+  View view = view_of(op, scores.size(0), scores.size(1), v.size(1), scores.size(2), scores.size(3), options);
   Array weights(scores.shape());
-  kernels::visible_softmax(view.bound(), scores.data(), weights.data());
+  kernels::masked_softmax(view.bound(), scores.data(), weights.data());
   const Tensor kept_weights(std::move(weights));
   const Tensor dropped = dropout(kept_weights, options.dropout, options.dropout_key);
-  Array out(shape_of({scores.extent(0), scores.extent(1), scores.extent(2), v.extent(3)}));
-  kernels::weighted_values(view.bound(), v.extent(3), dropped.data(), v.data(), out.data());
+  Array out(shape_of({scores.size(0), scores.size(1), scores.size(2), v.size(3)}));
+  kernels::attention_values(view.bound(), v.size(3), dropped.data(), v.data(), out.data());
   return Tape::record(
       op, {scores, v}, Tensor(std::move(out)),
       [view = std::move(view), weights = kept_weights, dropped, v = v.detach(), keep = 1 - options.dropout](
           const Array& dy, Grads& g) {
-        Array slopes;  // of the weights after dropout, then before it
-        if (g.needs(0)) slopes = Array(weights.shape());
-        kernels::weighted_values_backward(view.bound(), v.extent(3), dropped.data(), v.data(), dy.data(),
-                                          g.needs(0) ? slopes.data() : nullptr, added_to(g, 1, v.size()));
+        Array derivatives;  // of the weights after dropout, then before it
+        if (g.needs(0)) derivatives = Array(weights.shape());
+        kernels::attention_values_backward(view.bound(), v.size(3), dropped.data(), v.data(), dy.data(),
+                                           g.needs(0) ? derivatives.data() : nullptr, added_to(g, 1, v.numel()));
         if (!g.needs(0)) return;
         // Dropped weights have zero slopes already: the kernel leaves them out.
         if (keep < 1)
-          kernels::scaled(slopes.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, slopes.data(), false,
-                          weights.size());
-        const Destination dx = g.buffer(0);
-        kernels::softmax_backward(weights.data(), slopes.data(), dx.data, dx.accumulate,
-                                  weights.size() / std::max<index_t>(1, weights.extent(3)), weights.extent(3));
+          kernels::scaled(derivatives.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, derivatives.data(), false,
+                          weights.numel());
+        const Output dx = g.buffer(0);
+        kernels::softmax_backward(weights.data(), derivatives.data(), dx.data, dx.add,
+                                  weights.numel() / std::max<index_t>(1, weights.size(3)), weights.size(3));
       });
 }
 
 Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   constexpr const char* op = "hard_attention";
   check_keys(op, q, k);
-  if (v.rank() != 4 || v.extent(0) != k.extent(0) || v.extent(1) != k.extent(1) || v.extent(2) != k.extent(2))
+  if (v.rank() != 4 || v.size(0) != k.size(0) || v.size(1) != k.size(1) || v.size(2) != k.size(2))
     fail_shapes<Shape>(op, "v must be [B, H', S, V]", {k.shape(), v.shape()});
-  const View view = view_of(op, q.extent(0), q.extent(1), k.extent(1), q.extent(2), k.extent(2), options);
-  const index_t heads = q.extent(1), group = heads / k.extent(1), queries = q.extent(2), width = v.extent(3);
-  IndexArray choice(shape_of({q.extent(0), heads, queries}));
-  kernels::best_keys(view.bound(), q.extent(3), q.data(), k.data(), choice.data());
+  const View view = view_of(op, q.size(0), q.size(1), k.size(1), q.size(2), k.size(2), options);
+  const index_t heads = q.size(1), group = heads / k.size(1), queries = q.size(2), width = v.size(3);
+  IndexArray choice(shape_of({q.size(0), heads, queries}));
+  kernels::argmax_keys(view.bound(), q.size(3), q.data(), k.data(), choice.data());
   // From each query (a row of the output) to the row of v that it took, or -1.
   for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
-    if (choice.data()[row] >= 0) choice.data()[row] += row / queries / group * k.extent(2);
-  Array out(shape_of({q.extent(0), heads, queries, width}), real(0));
+    if (choice.data()[row] >= 0) choice.data()[row] += row / queries / group * k.size(2);
+  Array out(shape_of({q.size(0), heads, queries, width}), real(0));
   for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
     if (choice.data()[row] >= 0) std::copy_n(v.data() + choice.data()[row] * width, width, out.data() + row * width);
-  return Tape::record(
-      op, {q, k, v}, Tensor(std::move(out)),
-      [choice = std::move(choice), width, sizes = std::array{q.size(), k.size(), v.size()}](const Array& dy, Grads& g) {
-        added_to(g, 0, sizes[0]);  // exactly zero, and said so
-        added_to(g, 1, sizes[1]);
-        real* dv = added_to(g, 2, sizes[2]);
-        for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)
-          if (choice.data()[row] >= 0)
-            kernels::scaled(dy.data() + row * width, 1, dv + choice.data()[row] * width, true, width);
-      });
+  return Tape::record(op, {q, k, v}, Tensor(std::move(out)),
+                      [choice = std::move(choice), width, sizes = std::array{q.numel(), k.numel(), v.numel()}](
+                          const Array& dy, Grads& g) {
+                        added_to(g, 0, sizes[0]);  // exactly zero, and said so
+                        added_to(g, 1, sizes[1]);
+                        real* dv = added_to(g, 2, sizes[2]);
+                        for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)
+                          if (choice.data()[row] >= 0)
+                            kernels::scaled(dy.data() + row * width, 1, dv + choice.data()[row] * width, true, width);
+                      });
 }
 
 GradCases score_attention_grad_cases() {

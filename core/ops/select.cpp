@@ -16,12 +16,12 @@ Mask expanded(const char* op, Mask mask, const Shape& shape) {
   if (same_shape(mask.shape(), shape)) return mask;
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "a mask of more than 12 axes does not broadcast", {mask.shape(), shape});
-  kernels::Walk walk;
-  walk.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) walk.extent[i] = static_cast<index_t>(shape[i]);
-  broadcast_strides(mask.shape(), shape.size(), walk.stride);
+  kernels::StridedLoop loop;
+  loop.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
+  broadcast_strides(mask.shape(), shape.size(), loop.stride);
   Mask out(shape);
-  kernels::expand_mask(walk, mask.data(), out.data());
+  kernels::expand_mask(loop, mask.data(), out.data());
   return out;
 }
 
@@ -29,8 +29,8 @@ Mask expanded(const char* op, Mask mask, const Shape& shape) {
 void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask, bool when, const Array& dy) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape())) {
-    const Destination to = g.buffer(input);
-    kernels::select_or_zero(mask.data(), when, dy.data(), to.data, to.accumulate, count_of(dy));
+    const Output to = g.buffer(input);
+    kernels::select_or_zero(mask.data(), when, dy.data(), to.data, to.add, count_of(dy));
   } else {
     Array term(dy.shape());
     kernels::select_or_zero(mask.data(), when, dy.data(), term.data(), false, count_of(dy));
@@ -43,10 +43,10 @@ void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask
 Tensor where(Mask mask, Tensor a, Tensor b) {
   const Shape shape = broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), mask.shape());
   Mask full = expanded("where", std::move(mask), shape);
-  const Pairing p = pairing("where", shape, a.shape(), b.shape());
+  const BroadcastPlan p = broadcast_plan("where", shape, a.shape(), b.shape());
   Array y(shape);
-  if (p.in_one_run) kernels::select(full.data(), a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
-  else kernels::select_strided(full.data(), p.walk, a.data(), b.data(), y.data());
+  if (p.contiguous) kernels::select(full.data(), a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
+  else kernels::select_strided(full.data(), p.loop, a.data(), b.data(), y.data());
   return Tape::record("where", {a, b}, Tensor(std::move(y)),
                       [full = std::move(full), a = a.shape(), b = b.shape()](const Array& dy, Grads& g) {
                         add_where(g, 0, a, full, true, dy);
@@ -79,24 +79,24 @@ Tensor extreme_of_two(const char* op, Binary f, const Tensor& a, const Tensor& b
   const bool largest = f == Binary::max;
   return Tape::record(op, {a, b}, broadcast_binary(op, f, a.value(), b.value()),
                       [op, largest, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-                        const auto chain = [&](std::size_t input, bool a_first) {
+                        const auto mul_no_nan = [&](std::size_t input, bool a_first) {
                           if (!g.needs(input)) return;
                           const Tensor share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
                                                        : broadcast_binary(op, Binary::max_share, b.value(), a.value());
-                          g.add(input, broadcast_binary(op, Binary::chain, share.value(), dy).value());
+                          g.add(input, broadcast_binary(op, Binary::mul_no_nan, share.value(), dy).value());
                         };
-                        chain(0, largest);
-                        chain(1, !largest);
+                        mul_no_nan(0, largest);
+                        mul_no_nan(1, !largest);
                       });
 }
 
 Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shape(caller, a.shape(), b.shape());
-  const Pairing p = pairing(caller, shape, a.shape(), b.shape());
+  const BroadcastPlan p = broadcast_plan(caller, shape, a.shape(), b.shape());
   Mask mask(shape);
   const auto count = static_cast<index_t>(mask.size());
-  if (p.in_one_run) kernels::compare(f, a.data(), p.step_a, b.data(), p.step_b, mask.data(), count);
-  else kernels::compare_strided(f, p.walk, a.data(), b.data(), mask.data());
+  if (p.contiguous) kernels::compare(f, a.data(), p.step_a, b.data(), p.step_b, mask.data(), count);
+  else kernels::compare_strided(f, p.loop, a.data(), b.data(), mask.data());
   return mask;
 }
 

@@ -9,41 +9,42 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 Tensor reshape(const Tensor& x, const Axes& shape) {
-  const Shape target = filled_shape("reshape", shape, x.shape());
+  const Shape target = infer_shape("reshape", shape, x.shape());
   Array y(target);
-  std::copy_n(x.data(), x.size(), y.data());
+  std::copy_n(x.data(), x.numel(), y.data());
   return Tape::record("reshape", {x}, Tensor(std::move(y)), [](const Array&, Grads& g) { g.pass(0); });
 }
 
 Tensor permute(const Tensor& x, const Axes& axes) {
   if (axes.size() != x.rank()) fail_shapes<Shape>("permute", "every axis must be named once", {x.shape()});
-  normal_axes("permute", axes, x.shape());
+  normalize_axes("permute", axes, x.shape());
   if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>("permute", "at most 12 axes can be permuted", {x.shape()});
   index_t strides[kernels::kMaxRank] = {};
   for (index_t step = 1, i = static_cast<index_t>(x.rank()) - 1; i >= 0; --i) {
     strides[i] = step;
-    step *= x.extent(i);
+    step *= x.size(i);
   }
-  kernels::Walk walk;
-  walk.rank = static_cast<int>(x.rank());
+  kernels::StridedLoop loop;
+  loop.rank = static_cast<int>(x.rank());
   Shape shape(x.rank());
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    const std::size_t from = normal_axis("permute", axes[i], x.shape());
+    const std::size_t from = normalize_axis("permute", axes[i], x.shape());
     shape[i] = x.shape()[from];
-    walk.extent[i] = static_cast<index_t>(shape[i]);
-    walk.stride[i] = strides[from];
+    loop.size[i] = static_cast<index_t>(shape[i]);
+    loop.stride[i] = strides[from];
   }
   Array y(shape);
-  kernels::gather_strided(walk, x.data(), y.data(), false);
-  return Tape::record("permute", {x}, Tensor(std::move(y)), [walk](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::scatter_strided(walk, dy.data(), dx.data, dx.accumulate);
+  kernels::copy_from_strided(loop, x.data(), y.data(), false);
+  return Tape::record("permute", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);
+    kernels::copy_to_strided(loop, dy.data(), dx.data, dx.add);
   });
 }
 
 Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
-  const std::size_t a = named_axis("transpose", axis_a, x.shape()), b = named_axis("transpose", axis_b, x.shape());
+  const std::size_t a = normalize_axis_or_scalar("transpose", axis_a, x.shape()),
+                    b = normalize_axis_or_scalar("transpose", axis_b, x.shape());
   Axes axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
   if (a != b) std::swap(axes[a], axes[b]);
@@ -53,13 +54,13 @@ Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
 namespace {
 
 /// `shape` with a further axis of the given extent at a position from -rank-1 to rank.
-Shape with_axis(const char* caller, const Shape& shape, index_t axis, std::size_t extent) {
+Shape with_axis(const char* caller, const Shape& shape, index_t axis, std::size_t size) {
   const auto rank = static_cast<index_t>(shape.size());
   if (axis < -rank - 1 || axis > rank)
     fail_shapes<Shape>(caller, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
   const auto at = axis < 0 ? axis + rank + 1 : axis;
   Shape out(shape.begin(), shape.begin() + at);
-  out.push_back(extent);
+  out.push_back(size);
   for (index_t i = at; i < rank; ++i) out.push_back(shape[static_cast<std::size_t>(i)]);
   return out;
 }
@@ -67,35 +68,35 @@ Shape with_axis(const char* caller, const Shape& shape, index_t axis, std::size_
 }  // namespace
 
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t step) {
-  const std::size_t at = normal_axis("slice", axis, x.shape());
-  const auto extent = static_cast<index_t>(x.shape()[at]);
+  const std::size_t at = normalize_axis("slice", axis, x.shape());
+  const auto size = static_cast<index_t>(x.shape()[at]);
   if (step < 1) throw ValueError("slice", "the step must be at least 1, not " + std::to_string(step));
-  const index_t first = begin < 0 ? begin + extent : begin;
-  const index_t last = end == kEnd ? extent : (end < 0 ? end + extent : end);
-  if (first < 0 || last > extent || first > last)
+  const index_t first = begin < 0 ? begin + size : begin;
+  const index_t last = end == kEnd ? size : (end < 0 ? end + size : end);
+  if (first < 0 || last > size || first > last)
     throw IndexError("slice", "positions " + std::to_string(begin) + " to " + std::to_string(last) +
-                                  " do not lie in order within an axis of " + std::to_string(extent));
-  const index_t hop = std::min(step, std::max<index_t>(extent, 1));  // a longer step picks the same
+                                  " do not lie in order within an axis of " + std::to_string(size));
+  const index_t hop = std::min(step, std::max<index_t>(size, 1));  // a longer step picks the same
   const index_t count = (last - first + hop - 1) / hop;
-  const AxisSplit along = split_at(x.shape(), at);
+  const AxisSizes along = around_axis(x.shape(), at);
   const index_t inner = along.inner;
-  kernels::Walk walk;
-  walk.rank = 3;
-  walk.extent[0] = along.outer;
-  walk.extent[1] = count;
-  walk.extent[2] = inner;
-  walk.stride[0] = extent * inner;
-  walk.stride[1] = hop * inner;
-  walk.stride[2] = 1;
+  kernels::StridedLoop loop;
+  loop.rank = 3;
+  loop.size[0] = along.outer;
+  loop.size[1] = count;
+  loop.size[2] = inner;
+  loop.stride[0] = size * inner;
+  loop.stride[1] = hop * inner;
+  loop.stride[2] = 1;
   Shape shape = x.shape();
   shape[at] = static_cast<std::size_t>(count);
   Array y(shape);
-  kernels::gather_strided(walk, advanced(x.data(), first * inner), y.data(), false);
+  kernels::copy_from_strided(loop, offset_pointer(x.data(), first * inner), y.data(), false);
   return Tape::record("slice", {x}, Tensor(std::move(y)),
-                      [walk, skip = first * inner, total = x.size()](const Array& dy, Grads& g) {
-                        const Destination dx = g.buffer(0);
-                        if (!dx.accumulate) kernels::fill(dx.data, 0, total);
-                        kernels::scatter_strided(walk, dy.data(), advanced(dx.data, skip), true);
+                      [loop, skip = first * inner, total = x.numel()](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        if (!dx.add) kernels::fill(dx.data, 0, total);
+                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, skip), true);
                       });
 }
 
@@ -105,11 +106,11 @@ namespace {
 struct Joint {
   index_t outer, part_run, joined_run, skip;
 
-  kernels::Walk walk() const {
-    kernels::Walk w;
+  kernels::StridedLoop loop() const {
+    kernels::StridedLoop w;
     w.rank = 2;
-    w.extent[0] = outer;
-    w.extent[1] = part_run;
+    w.size[0] = outer;
+    w.size[1] = part_run;
     w.stride[0] = joined_run;
     w.stride[1] = 1;
     return w;
@@ -127,9 +128,9 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
   std::vector<Joint> joints;
   index_t skip = 0;
   for (const Tensor& part : parts) {
-    const index_t run = outer ? part.size() / outer : 0;
+    const index_t run = outer ? part.numel() / outer : 0;
     joints.push_back({outer, run, joined_run, skip});
-    kernels::scatter_strided(joints.back().walk(), part.data(), advanced(y.data(), skip), false);
+    kernels::copy_to_strided(joints.back().loop(), part.data(), offset_pointer(y.data(), skip), false);
     skip += run;
   }
   const std::vector<Operand> operands(parts.begin(), parts.end());
@@ -137,8 +138,8 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
       op, std::span<const Operand>(operands), Tensor(std::move(y)), [joints](const Array& dy, Grads& g) {
         for (std::size_t i = 0; i < joints.size(); ++i) {
           if (!g.needs(i)) continue;
-          const Destination to = g.buffer(i);
-          kernels::gather_strided(joints[i].walk(), advanced(dy.data(), joints[i].skip), to.data, to.accumulate);
+          const Output to = g.buffer(i);
+          kernels::copy_from_strided(joints[i].loop(), offset_pointer(dy.data(), joints[i].skip), to.data, to.add);
         }
       });
 }
@@ -148,8 +149,8 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
 Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
   if (parts.empty()) throw ValueError("concat", "there is nothing to join");
   Shape shape = parts[0].shape();
-  const std::size_t at = normal_axis("concat", axis, shape);
-  const index_t outer = split_at(shape, at).outer;
+  const std::size_t at = normalize_axis("concat", axis, shape);
+  const index_t outer = around_axis(shape, at).outer;
   shape[at] = 0;
   for (const Tensor& part : parts) {
     Shape other = part.shape();
@@ -169,26 +170,26 @@ Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
       fail_shapes<Shape>("stack", "the shapes must agree", {parts[0].shape(), part.shape()});
   const Shape shape = with_axis("stack", parts[0].shape(), axis, parts.size());
   element_count(shape, "stack");
-  return join("stack", parts, shape, split_at(shape, normal_axis("stack", axis, shape)).outer);
+  return join("stack", parts, shape, around_axis(shape, normalize_axis("stack", axis, shape)).outer);
 }
 
 std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
   if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
-  const index_t extent = static_cast<index_t>(x.shape()[normal_axis("split", axis, x.shape())]);
-  Axes sizes = {std::min(size, extent)};  // of an empty axis, too
-  for (index_t begin = size; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
+  Axes sizes = {std::min(size, whole)};  // of an empty axis, too
+  for (index_t begin = size; begin < whole; begin += size) sizes.push_back(std::min(size, whole - begin));
   return split_with_sizes(x, sizes, axis);
 }
 
 std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
-  const index_t extent = static_cast<index_t>(x.shape()[normal_axis("split", axis, x.shape())]);
+  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
   index_t total = 0;
   for (index_t size : sizes) {
-    if (size < 0 || size > extent - total)
-      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(extent));
+    if (size < 0 || size > whole - total)
+      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(whole));
     total += size;
   }
-  if (total != extent) throw ValueError("split", "the sizes must add up to " + std::to_string(extent));
+  if (total != whole) throw ValueError("split", "the sizes must add up to " + std::to_string(whole));
   std::vector<Tensor> parts;
   index_t begin = 0;
   for (index_t size : sizes) {
@@ -203,7 +204,7 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
   if (axes.empty()) {
     for (std::size_t i = 0; i < x.rank(); ++i) dropped[i] = x.shape()[i] == 1;
   } else {
-    for (std::size_t axis : normal_axes("squeeze", axes, x.shape())) {
+    for (std::size_t axis : normalize_axes("squeeze", axes, x.shape())) {
       if (x.shape()[axis] != 1)
         fail_shapes<Shape>("squeeze", "axis " + std::to_string(axis) + " is not of extent 1", {x.shape()});
       dropped[axis] = true;
@@ -221,42 +222,41 @@ Tensor unsqueeze(const Tensor& x, index_t axis) {
 }
 
 Tensor broadcast_to(const Tensor& x, const Axes& shape) {
-  for (index_t extent : shape)
-    if (extent < 0)
-      throw ValueError("broadcast_to", "an extent must not be negative, but is " + std::to_string(extent));
+  for (index_t size : shape)
+    if (size < 0) throw ValueError("broadcast_to", "an extent must not be negative, but is " + std::to_string(size));
   const Shape target(shape.begin(), shape.end());
   if (!same_shape(broadcast_shape("broadcast_to", x.shape(), target), target))
     fail_shapes<Shape>("broadcast_to", "the tensor does not broadcast to the shape", {x.shape(), target});
   if (target.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>("broadcast_to", "at most 12 axes can be broadcast", {target});
-  kernels::Walk walk;
-  walk.rank = static_cast<int>(target.size());
-  std::copy(shape.begin(), shape.end(), walk.extent);
-  broadcast_strides(x.shape(), target.size(), walk.stride);
+  kernels::StridedLoop loop;
+  loop.rank = static_cast<int>(target.size());
+  std::copy(shape.begin(), shape.end(), loop.size);
+  broadcast_strides(x.shape(), target.size(), loop.stride);
   Array y(target);
-  kernels::gather_strided(walk, x.data(), y.data(), false);
+  kernels::copy_from_strided(loop, x.data(), y.data(), false);
   return Tape::record("broadcast_to", {x}, Tensor(std::move(y)), [](const Array& dy, Grads& g) { g.add(0, dy); });
 }
 
 Tensor flip(const Tensor& x, const Axes& axes) {
-  const std::vector<std::size_t> flipped = normal_axes("flip", axes, x.shape());
+  const std::vector<std::size_t> flipped = normalize_axes("flip", axes, x.shape());
   if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>("flip", "at most 12 axes can be flipped", {x.shape()});
-  kernels::Walk walk;
-  walk.rank = static_cast<int>(x.rank());
+  kernels::StridedLoop loop;
+  loop.rank = static_cast<int>(x.rank());
   index_t first = 0;
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    const AxisSplit along = split_at(x.shape(), i);
+    const AxisSizes along = around_axis(x.shape(), i);
     const bool backwards = std::binary_search(flipped.begin(), flipped.end(), i);
-    walk.extent[i] = along.count;
-    walk.stride[i] = backwards ? -along.inner : along.inner;
+    loop.size[i] = along.count;
+    loop.stride[i] = backwards ? -along.inner : along.inner;
     if (backwards) first += (along.count - 1) * along.inner;
   }
   Array y(x.shape());
-  if (x.size() > 0) kernels::gather_strided(walk, x.data() + first, y.data(), false);
-  return Tape::record("flip", {x}, Tensor(std::move(y)), [walk, first](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);  // a flip undoes itself
-    if (dy.size() > 0) kernels::gather_strided(walk, dy.data() + first, dx.data, dx.accumulate);
+  if (x.numel() > 0) kernels::copy_from_strided(loop, x.data() + first, y.data(), false);
+  return Tape::record("flip", {x}, Tensor(std::move(y)), [loop, first](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);  // a flip undoes itself
+    if (dy.size() > 0) kernels::copy_from_strided(loop, dy.data() + first, dx.data, dx.add);
   });
 }
 

@@ -13,18 +13,18 @@ using Forward = void (*)(const real* x, real* y, index_t rows, index_t width);
 using Backward = void (*)(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
 
 Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward, Backward backward) {
-  const std::size_t at = named_axis(op, axis, x.shape());
+  const std::size_t at = normalize_axis_or_scalar(op, axis, x.shape());
   if (at + 1 < x.rank()) {
     const auto i = static_cast<index_t>(at);
     return transpose(along_axis(op, transpose(x, i, -1), -1, forward, backward), i, -1);
   }
-  const index_t width = split_at(x.shape(), at).count, rows = width ? x.size() / width : 0;
+  const index_t width = around_axis(x.shape(), at).count, rows = width ? x.numel() / width : 0;
   Array out(x.shape());
   forward(x.data(), out.data(), rows, width);
   const Tensor y(std::move(out));
   return Tape::record(op, {x}, y, [y, backward, rows, width](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    backward(y.data(), dy.data(), dx.data, dx.accumulate, rows, width);
+    const Output dx = g.buffer(0);
+    backward(y.data(), dy.data(), dx.data, dx.add, rows, width);
   });
 }
 
@@ -39,15 +39,15 @@ Tensor log_softmax(const Tensor& x, index_t axis) {
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
-  const Rows r = as_rows("logsumexp", x, axes, keep_dims);
+  const ReductionRows r = reduced_axes_last("logsumexp", x, axes, keep_dims);
   Array out(r.shape);
   kernels::log_sum_exp(r.x.data(), out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
-  return Tape::record(
-      "logsumexp", {r.x}, y, [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-        const Destination dx = g.buffer(0);
-        kernels::log_sum_exp_backward(x.data(), y.data(), dy.data(), dx.data, dx.accumulate, rows, width);
-      });
+  return Tape::record("logsumexp", {r.x}, y,
+                      [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        kernels::log_sum_exp_backward(x.data(), y.data(), dy.data(), dx.data, dx.add, rows, width);
+                      });
 }
 
 GradCases softmax_grad_cases() {

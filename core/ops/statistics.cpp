@@ -12,7 +12,7 @@ namespace {
 
 /// The variance, or its root.
 Tensor spread(const char* op, bool root, const Tensor& x, const Axes& axes, bool keep_dims, double correction) {
-  const Rows r = as_rows(op, x, axes, keep_dims);
+  const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
   const double freedom = static_cast<double>(r.width) - correction;
   if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
   if (!(freedom > 0))
@@ -33,13 +33,13 @@ Tensor spread(const char* op, bool root, const Tensor& x, const Axes& axes, bool
       [root, freedom, x = r.x.detach(), y, mean = std::move(mean), width = r.width](const Array& dy, Grads& g) {
         Doubles scale(mean.size());
         for (std::size_t i = 0; i < scale.size(); ++i) {
-          const auto deviation = static_cast<double>(y.data()[i]);
-          const double slope = !root ? 2 / freedom : deviation == 0 ? 0 : 1 / (freedom * deviation);
-          scale[i] = slope * static_cast<double>(dy.data()[i]);
+          const auto stddev = static_cast<double>(y.data()[i]);
+          const double derivative = !root ? 2 / freedom : stddev == 0 ? 0 : 1 / (freedom * stddev);
+          scale[i] = derivative * static_cast<double>(dy.data()[i]);
         }
-        const Destination dx = g.buffer(0);
-        kernels::centred(x.data(), mean.data(), scale.data(), dx.data, dx.accumulate,
-                         static_cast<index_t>(scale.size()), width);
+        const Output dx = g.buffer(0);
+        kernels::subtract_mean(x.data(), mean.data(), scale.data(), dx.data, dx.add, static_cast<index_t>(scale.size()),
+                               width);
       });
 }
 
@@ -54,7 +54,7 @@ Tensor stddev(const Tensor& x, const Axes& axes, bool keep_dims, double correcti
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
-  const Rows r = as_rows("norm", x, axes, keep_dims);
+  const ReductionRows r = reduced_axes_last("norm", x, axes, keep_dims);
   Array out(r.shape);
   kernels::norms(r.x.data(), out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
@@ -66,8 +66,8 @@ Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
                           const auto length = static_cast<double>(y.data()[i]);
                           scale[i] = length == 0 ? 0 : static_cast<double>(dy.data()[i]) / length;
                         }
-                        const Destination dx = g.buffer(0);
-                        kernels::centred(x.data(), nullptr, scale.data(), dx.data, dx.accumulate, rows, width);
+                        const Output dx = g.buffer(0);
+                        kernels::subtract_mean(x.data(), nullptr, scale.data(), dx.data, dx.add, rows, width);
                       });
 }
 

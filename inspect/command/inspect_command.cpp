@@ -16,9 +16,9 @@ constexpr auto kPause = std::chrono::milliseconds(250);  // between two looks at
 
 PageOptions page_options() {
   PageOptions options;
-  options.colours = isatty(STDOUT_FILENO);
+  options.colors = isatty(STDOUT_FILENO);
   winsize size{};
-  if (options.colours && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
+  if (options.colors && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
   return options;
 }
 

@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool finite(const Tensor& x) { return !x.defined() || kernels::all_finite(x.data(), x.size()); }
+bool finite(const Tensor& x) { return !x.defined() || kernels::all_finite(x.data(), x.numel()); }
 
 /// "(32,64) from -1.2 to 3 with 4 NaN and 1 infinite".
 std::string described(const Tensor& x) {
-  const kernels::Extent e = kernels::extent(x.data(), x.size());
+  const kernels::ValueRange e = kernels::value_range(x.data(), x.numel());
   std::string out = shape_text(x.shape());
-  if (e.nan + e.infinite < x.size())
+  if (e.nan + e.infinite < x.numel())
     out += " from " + number_text(e.smallest, "%.4g") + " to " + number_text(e.largest, "%.4g");
   if (e.nan > 0) out += " with " + std::to_string(e.nan) + " NaN";
   if (e.infinite > 0) out += (e.nan > 0 ? " and " : " with ") + std::to_string(e.infinite) + " infinite";

@@ -25,7 +25,7 @@ LogState log_state(const std::string& text) {
   const std::string refused = "this is not the state of a log: '" + text.substr(0, 80) + "'";
   try {
     const Json json = Json::parse(text);
-    const std::optional<IntervalNumbers> interval = read_interval_json(json.at("interval").get<std::string>());
+    const std::optional<IntervalStats> interval = read_interval_json(json.at("interval").get<std::string>());
     if (!interval) throw ValueError("run_log", refused);
     LogState out{.any_logged = json.at("any_logged").get<bool>(), .since_logged = *interval};
     json.at("losses").get_to(out.watched.losses);

@@ -11,8 +11,8 @@ namespace xtape {
 
 struct LogState {
   bool any_logged = false;
-  IntervalNumbers since_logged = {};
-  Watch::History watched = {};
+  IntervalStats since_logged = {};
+  SpikeDetector::History watched = {};
   std::map<std::string, index_t> events = {};  ///< how many were told, by kind
   index_t dumps = 0;                           ///< of the flight recorder
 };

@@ -44,7 +44,7 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
 
 LayerTable table_of(const std::vector<Parameter>& parameters) {
   std::vector<index_t> elements;
-  for (const Parameter& parameter : parameters) elements.push_back(parameter.size());
+  for (const Parameter& parameter : parameters) elements.push_back(parameter.numel());
   return {names_of(parameters), elements};
 }
 
@@ -52,9 +52,9 @@ RunInfo info_of(const Args& args, const ParamStore& store) {
   RunInfo info = {.program = args.program(),
                   .options = args.values(),
                   .seed = args.seed(),
-                  .flavour = sizeof(real) == sizeof(double) ? "f64" : "f32",
+                  .dtype = sizeof(real) == sizeof(double) ? "f64" : "f32",
                   .blas = kernels::backend_name(),
-                  .isa = kernels::level().name,
+                  .isa = kernels::isa().name,
                   .threads = threads(),
                   .parameters = store.parameter_count()};
   for (const Parameter& p : store.parameters())
@@ -75,7 +75,7 @@ std::string console_line(const StepRecord& r) {
 }
 
 /// Adds a step to what happened since the last logged one.
-void add(IntervalNumbers& interval, const FlightStep& step, bool skipped) {
+void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
   const auto widen = [](double& low, double& high, double value) {
     if (!std::isfinite(value)) return;
     low = std::fmin(low, value);  // passes over NaN
@@ -122,8 +122,8 @@ struct RunLog::State {
   std::shared_ptr<AnomalyFinder> anomaly;  // empty unless wanted
   std::shared_ptr<StepProbe> probe;
   std::optional<SignalWatch> signals = std::optional<SignalWatch>(std::in_place);  // until finish()
-  Watch watch;
-  IntervalNumbers since_logged;
+  SpikeDetector watch;
+  IntervalStats since_logged;
   index_t last_step = -1;
   index_t refused_step = -1;  // accepts() said no
   bool any_logged = false, finished = false, anomaly_told = false;
@@ -170,8 +170,8 @@ struct RunLog::State {
     out.loss_z = watch.loss_z(metrics.loss);
     out.grad_norm_z = watch.grad_norm_z(now.grad_norm);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      ParameterNumbers& p = out.parameters[i];
-      p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].size()));
+      ParameterStats& p = out.parameters[i];
+      p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].numel()));
       p.update_norm = now.update_norms[i];
       p.update_ratio = p.update_norm == 0 ? 0 : p.update_norm / p.weight_norm;
     }
@@ -216,8 +216,8 @@ struct RunLog::State {
       tell({now.step, "anomaly", a.text, a.layer, a.op, a.file, 0});
       broken = true;
     }
-    if (const std::optional<Trouble> trouble = watch.judge(now.step, now.loss, now.grad_norm)) {
-      const bool nonfinite = trouble->kind == Trouble::Kind::nonfinite;
+    if (const std::optional<BadStep> trouble = watch.judge(now.step, now.loss, now.grad_norm)) {
+      const bool nonfinite = trouble->kind == BadStep::Kind::nonfinite;
       const std::string batch = " (batch " + std::to_string(now.batch) + ")";
       const std::string skipped = refused_step == now.step ? "; the step is skipped" : "";
       tell({now.step, nonfinite ? "nonfinite" : "spike", trouble->text + batch + skipped, "", "", "", trouble->value});

@@ -56,13 +56,13 @@ void StepProbe::when_grad(const Tensor& tensor, std::function<void(double)> then
   });
 }
 
-void StepProbe::layer_output(std::string_view name, const Tensor& y) {
+void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   if (!measures_) return;
   const std::size_t index = find(layers_, name);
   Layer& layer = layers_[index];
-  layer.sum += kernels::sum(y.data(), y.size());
-  layer.squares += kernels::sum_of_squares(y.data(), y.size());
-  layer.count += static_cast<double>(y.size());
+  layer.sum += kernels::sum(y.data(), y.numel());
+  layer.squares += kernels::sum_of_squares(y.data(), y.numel());
+  layer.count += static_cast<double>(y.numel());
   last_output_ = y.detach();
   last_layer_ = name;
   when_grad(y, [this, index](double squares) {
@@ -96,8 +96,8 @@ void StepProbe::lag_norms(const LagNorms& norms) {
 }
 
 void StepProbe::add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid) {
-  const kernels::Tails tails =
-      kernels::tails(x, rows, width, stride, sigmoid ? 1 - kSaturated : -kSaturated, kSaturated);
+  const kernels::TailCounts tails =
+      kernels::tail_counts(x, rows, width, stride, sigmoid ? 1 - kSaturated : -kSaturated, kSaturated);
   units.below += tails.below;
   units.above += tails.above;
   units.count += rows * width;
@@ -110,10 +110,10 @@ void StepProbe::gate(const GateValues& v) {
 }
 
 void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
-  if (!measures_ || y.rank() == 0 || y.size() == 0) return;
+  if (!measures_ || y.rank() == 0 || y.numel() == 0) return;
   const bool of_layer = last_output_.defined() && last_output_.data() == x.data();
   const std::string layer = of_layer ? last_layer_ : std::string(LayerScope::current());
-  const index_t width = y.extent(-1), rows = y.size() / width;
+  const index_t width = y.size(-1), rows = y.numel() / width;
   std::string name = (layer.empty() ? "" : layer + ".") + op;
   std::size_t index = find(units_, name);
   if (op != std::string_view("relu")) {
@@ -130,24 +130,24 @@ void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
 void StepProbe::attention(const AttentionSummary& summary) {
   if (!measures_) return;
   const std::string_view layer = LayerScope::current();
-  AttentionNumbers& numbers = attention_[find(attention_, layer.empty() ? "attention" : layer)];
+  AttentionStats& numbers = attention_[find(attention_, layer.empty() ? "attention" : layer)];
   numbers.entropy = summary.entropy;
   numbers.entropy_share = summary.entropy_share;
   numbers.largest_logit = summary.largest_logit;
 }
 
 void StepProbe::measure(const Parameter& parameter) {
-  ParameterNumbers& numbers = parameters_[parameter.name()];
-  kernels::Magnitudes m;
-  m.zeros = parameter.size();
-  if (parameter.has_grad()) m = kernels::magnitudes(parameter.grad().data(), parameter.size());
+  ParameterStats& numbers = parameters_[parameter.name()];
+  kernels::Log2Histogram m;
+  m.zeros = parameter.numel();
+  if (parameter.has_grad()) m = kernels::log2_histogram(parameter.grad().data(), parameter.numel());
   numbers.grad_max = m.largest;
   numbers.grad_nonfinite = m.not_finite;
-  numbers.grad_zero_share = share(m.zeros, parameter.size());
+  numbers.grad_zero_share = share(m.zeros, parameter.numel());
   numbers.grad_histogram = {m.low, std::move(m.counts)};
 }
 
-void StepProbe::before_clipping(const std::vector<Parameter>& parameters) {
+void StepProbe::on_gradients(const std::vector<Parameter>& parameters) {
   if (!measures_) return;
   for (const Parameter& parameter : parameters)
     if (!parameters_.contains(parameter.name())) measure(parameter);
@@ -160,7 +160,7 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
     if (measures_ && !parameters_.contains(p.name())) measure(p);
-    ParameterNumbers& numbers = record.parameters.emplace_back();
+    ParameterStats& numbers = record.parameters.emplace_back();
     if (measures_) numbers = parameters_.find(p.name())->second;
     numbers.name = p.name();
     numbers.grad_norm = norms[i];
@@ -169,14 +169,14 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
   for (const Layer& layer : layers_) {
     const double mean = layer.count > 0 ? layer.sum / layer.count : 0;
     const double variance = layer.count > 0 ? layer.squares / layer.count - mean * mean : 0;
-    LayerNumbers& numbers = record.layers.emplace_back(LayerNumbers{layer.name, mean, 0, {}});
-    numbers.deviation = variance < 0 ? 0 : std::sqrt(variance);  // a NaN stays
+    LayerStats& numbers = record.layers.emplace_back(LayerStats{layer.name, mean, 0, {}});
+    numbers.stddev = variance < 0 ? 0 : std::sqrt(variance);  // a NaN stays
     if (layer.has_grad) numbers.output_grad_norm = std::sqrt(layer.grad_squares);
   }
   for (const Times& t : times_)
     record.times.push_back({t.name, roots(t.hidden), roots(t.cell), roots(t.lag_hidden), roots(t.lag_cell)});
   for (const Units& u : units_) {
-    UnitNumbers& numbers = record.units.emplace_back(UnitNumbers{u.name, {}, {}, {}});
+    UnitStats& numbers = record.units.emplace_back(UnitStats{u.name, {}, {}, {}});
     if (u.alive.empty()) {
       numbers.low = share(u.below, u.count);
       numbers.high = share(u.above, u.count);

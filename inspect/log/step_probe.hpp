@@ -29,8 +29,8 @@ class StepProbe : public Probe {
   /// backward pass, before anything is changed.
   void fill(StepRecord& record, const std::vector<Parameter>& parameters);
 
-  void tape_begins() override { calls_of_cell_.clear(); }
-  void layer_output(std::string_view layer, const Tensor& y) override;
+  void on_tape() override { calls_of_cell_.clear(); }
+  void on_layer_output(std::string_view layer, const Tensor& y) override;
   index_t cell_step(std::string_view layer) override;
   void step_grad(const StepGrad& step) override;
   void lag_norms(const LagNorms& norms) override;
@@ -38,8 +38,8 @@ class StepProbe : public Probe {
   void activation(const char* op, const Tensor& x, const Tensor& y) override;
   void attention(const AttentionSummary& summary) override;
   void classes(index_t count) override { classes_ = count; }
-  void before_clipping(const std::vector<Parameter>& parameters) override;
-  void op_ran(const OpEvent& event) override {
+  void on_gradients(const std::vector<Parameter>& parameters) override;
+  void on_op(const OpEvent& event) override {
     if (on_op_) on_op_(event);
   }
 
@@ -73,8 +73,8 @@ class StepProbe : public Probe {
   std::vector<Layer> layers_;
   std::vector<Times> times_;
   std::vector<Units> units_;
-  std::vector<AttentionNumbers> attention_;
-  std::map<std::string, ParameterNumbers, std::less<>> parameters_;
+  std::vector<AttentionStats> attention_;
+  std::map<std::string, ParameterStats, std::less<>> parameters_;
   std::map<std::string, index_t, std::less<>> calls_of_cell_;
   std::optional<index_t> classes_;
   Tensor last_output_;  // of the layer that ran last: an activation of it gets that layer's name

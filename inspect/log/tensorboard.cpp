@@ -105,14 +105,14 @@ Log2Histogram joined(const std::map<int, index_t>& counts) {
   return out;
 }
 
-std::string group_values(const std::vector<ParameterNumbers>& parameters) {
+std::string group_values(const std::vector<ParameterStats>& parameters) {
   std::vector<std::string> names;
-  for (const ParameterNumbers& p : parameters) names.push_back(p.name);
+  for (const ParameterStats& p : parameters) names.push_back(p.name);
   names = layer_names(names, kMostLayers);
   std::map<std::string, Group> groups;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Group& group = groups[names[i]];
-    const ParameterNumbers& p = parameters[i];
+    const ParameterStats& p = parameters[i];
     group.grad += p.grad_norm * p.grad_norm;
     group.weight += p.weight_norm * p.weight_norm;
     group.update += p.update_norm * p.update_norm;
@@ -129,11 +129,11 @@ std::string group_values(const std::vector<ParameterNumbers>& parameters) {
 }
 
 /// Output gradients of at most kMostLayers layers, evenly chosen, the first and the last among them.
-std::string layer_values(const std::vector<LayerNumbers>& layers) {
+std::string layer_values(const std::vector<LayerStats>& layers) {
   const std::size_t shown = std::min(layers.size(), kMostLayers);
   std::string out;
   for (std::size_t i = 0; i < shown; ++i) {
-    const LayerNumbers& layer = layers[shown > 1 ? i * (layers.size() - 1) / (shown - 1) : 0];
+    const LayerStats& layer = layers[shown > 1 ? i * (layers.size() - 1) / (shown - 1) : 0];
     if (layer.output_grad_norm) out += scalar("output_grad_norm/" + layer.name, *layer.output_grad_norm);
   }
   return out;

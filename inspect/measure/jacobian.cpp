@@ -25,10 +25,10 @@ double normalize(std::vector<double>& v) {
 }  // namespace
 
 Array jacobian(const TensorMap& f, const Array& x) {
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor input = tape.variable(x);
   const Tensor output = f(input);
-  const auto rows = static_cast<std::size_t>(output.size()), columns = x.size();
+  const auto rows = static_cast<std::size_t>(output.numel()), columns = x.size();
   Array out(Shape{rows, columns});
   Array seed = Tensor::zeros(output.shape()).value();
   for (std::size_t row = 0; row < rows; ++row) {

@@ -4,7 +4,7 @@
 //   UpdateSplit split(opt);
 //   ...
 //   if (log.accepts(step, loss.item(), norm)) split.step(rate, log.due(step));    // in the place of opt.step(rate)
-//   for (const SplitNumbers& p : split.numbers()) std::cout << p.name << " " << p.gradient << " " << p.decay << "\n";
+//   for (const SplitStats& p : split.numbers()) std::cout << p.name << " " << p.gradient << " " << p.decay << "\n";
 #pragma once
 
 #include <xtape/optim/optimizer.hpp>
@@ -16,7 +16,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 /// 2-norms of what one step subtracted from a parameter: update = gradient part + decay part, as vectors.
-struct SplitNumbers {
+struct SplitStats {
   std::string name;
   double update = 0, gradient = 0, decay = 0;
 };
@@ -45,7 +45,7 @@ class UpdateSplit {
   bool step(double lr, bool measure);
 
   /// Of the parameters that the last step moved, in the order of the optimizer's groups.
-  const std::vector<SplitNumbers>& numbers() const { return numbers_; }
+  const std::vector<SplitStats>& numbers() const { return numbers_; }
   /// Of their weights that decay and are not 0; Adam and AdamW only.
   const std::vector<DecayedWeight>& weights() const { return weights_; }
 
@@ -72,7 +72,7 @@ class UpdateSplit {
   std::map<std::string, double> options_;
   bool adam_, decoupled_;
   std::map<std::string, Share> shares_;  // by parameter name
-  std::vector<SplitNumbers> numbers_;
+  std::vector<SplitStats> numbers_;
   std::vector<DecayedWeight> weights_;
 };
 

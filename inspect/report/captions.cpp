@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kUniform = 0.95;  // of the largest entropy
 
-std::span<const double> row_of(const Bands& bands, std::size_t row) {
+std::span<const double> row_of(const Envelope& bands, std::size_t row) {
   return std::span(bands.middle).subspan(row * bands.buckets, bands.buckets);
 }
 
@@ -21,7 +21,8 @@ struct Ends {
   double low = INFINITY, high = -INFINITY;
 };
 
-Ends ends_of(const NamedBands& bands, const std::function<std::optional<double>(const Bands&, std::size_t)>& number) {
+Ends ends_of(const NamedBands& bands,
+             const std::function<std::optional<double>(const Envelope&, std::size_t)>& number) {
   Ends out;
   for (std::size_t r = 0; r < bands.names.size(); ++r) {
     const std::optional<double> value = number(bands.bands, r);
@@ -34,12 +35,12 @@ Ends ends_of(const NamedBands& bands, const std::function<std::optional<double>(
 
 }  // namespace
 
-std::optional<double> row_median(const Bands& bands, std::size_t row) {
+std::optional<double> row_median(const Envelope& bands, std::size_t row) {
   if (bands.buckets == 0) return std::nullopt;
   return finite_median(row_of(bands, row));
 }
 
-std::optional<double> late_median(const Bands& bands, std::size_t row) {
+std::optional<double> late_median(const Envelope& bands, std::size_t row) {
   if (bands.buckets == 0) return std::nullopt;
   return finite_median(last_tenth(row_of(bands, row)));
 }

@@ -11,8 +11,8 @@
 namespace xtape {
 
 /// Median over the buckets of a row, or over the last tenth of them; nothing without finite values.
-std::optional<double> row_median(const Bands& bands, std::size_t row);
-std::optional<double> late_median(const Bands& bands, std::size_t row);
+std::optional<double> row_median(const Envelope& bands, std::size_t row);
+std::optional<double> late_median(const Envelope& bands, std::size_t row);
 
 std::string loss_sentence(const RunData& run);
 std::string norm_sentence(const RunData& run);

@@ -12,7 +12,7 @@ namespace xtape {
 /// What the scripts know of steps.
 template <class Json>
 Json axis_json(const Buckets& b) {
-  return {{"start", b.centre()}, {"width", b.width()}, {"count", b.count()},
+  return {{"start", b.center()}, {"width", b.width()}, {"count", b.count()},
           {"first", b.first()},  {"last", b.last()},   {"logged", b.logged()}};
 }
 
@@ -20,7 +20,7 @@ Json axis_json(const Buckets& b) {
 /// than a factor of 20, "weights" 5).
 template <class Json>
 Json chart_json(const std::string& id, const std::string& title, const std::string& text, const std::string& unit,
-                const std::string& scale, const std::vector<std::string>& names, const Bands& bands) {
+                const std::string& scale, const std::vector<std::string>& names, const Envelope& bands) {
   return Json{{"id", id},
               {"title", title},
               {"text", text},

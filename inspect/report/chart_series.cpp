@@ -66,13 +66,13 @@ Groups weight_groups(const RunData& run) {
 
 /// One number of each group and step, from the sums that `sum` fills: [groups].
 NamedBands grouped(const RunData& run, const Buckets& buckets, const Groups& groups,
-                   const std::function<double(const ParameterNumbers&)>& above,
-                   const std::function<double(const ParameterNumbers&)>& below = {}) {
+                   const std::function<double(const ParameterStats&)>& above,
+                   const std::function<double(const ParameterStats&)>& below = {}) {
   BandMaker maker(buckets, groups.names.size());
   for (const StepRecord& step : run.steps) {
     std::vector<double> tops(groups.names.size(), 0), bottoms(groups.names.size(), 0);
     std::vector<bool> seen(groups.names.size(), false);
-    for (const ParameterNumbers& p : step.parameters) {
+    for (const ParameterStats& p : step.parameters) {
       const auto row = groups.row_of.find(p.name);
       if (row == groups.row_of.end()) continue;
       tops[row->second] += above(p) * above(p);
@@ -125,34 +125,34 @@ std::string block_of(const std::string& parameter) {
   return parameter.substr(0, parameter.find('.'));
 }
 
-Bands step_bands(const RunData& run, const Buckets& buckets,
-                 const std::function<std::optional<double>(const StepRecord&)>& number) {
+Envelope step_bands(const RunData& run, const Buckets& buckets,
+                    const std::function<std::optional<double>(const StepRecord&)>& number) {
   BandMaker maker(buckets, 1);
   for (const StepRecord& step : run.steps)
     if (const std::optional<double> value = number(step)) maker.add(0, step.step, *value);
   return maker.bands();
 }
 
-Bands loss_bands(const RunData& run, const Buckets& buckets) {
+Envelope loss_bands(const RunData& run, const Buckets& buckets) {
   BandMaker maker(buckets, 1);
   for (const StepRecord& s : run.steps) maker.add(0, s.step, s.loss, s.interval.loss_min, s.interval.loss_max);
   return maker.bands();
 }
 
-Bands norm_bands(const RunData& run, const Buckets& buckets) {
+Envelope norm_bands(const RunData& run, const Buckets& buckets) {
   BandMaker maker(buckets, 1);
   for (const StepRecord& s : run.steps)
     maker.add(0, s.step, s.grad_norm, s.interval.grad_norm_min, s.interval.grad_norm_max);
   return maker.bands();
 }
 
-Bands clipped_bands(const RunData& run, const Buckets& buckets) {
+Envelope clipped_bands(const RunData& run, const Buckets& buckets) {
   std::vector<index_t> steps(buckets.count(), 0), clipped(buckets.count(), 0);
   for (const StepRecord& s : run.steps) {
     steps[buckets.of(s.step)] += s.interval.steps;
     clipped[buckets.of(s.step)] += s.interval.clipped;
   }
-  Bands out{.rows = 1, .buckets = buckets.count()};
+  Envelope out{.rows = 1, .buckets = buckets.count()};
   for (std::size_t b = 0; b < buckets.count(); ++b)
     out.middle.push_back(steps[b] > 0 ? static_cast<double>(clipped[b]) / static_cast<double>(steps[b]) : NAN);
   out.low = out.high = out.middle;
@@ -161,65 +161,65 @@ Bands clipped_bands(const RunData& run, const Buckets& buckets) {
 }
 
 NamedBands gradient_bands(const RunData& run, const Buckets& buckets) {
-  return grouped(run, buckets, gradient_groups(run), [](const ParameterNumbers& p) { return p.grad_norm; });
+  return grouped(run, buckets, gradient_groups(run), [](const ParameterStats& p) { return p.grad_norm; });
 }
 
 NamedBands output_bands(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> names;
   for (const std::string& name : names_in(run, &StepRecord::layers))
     if (std::any_of(run.steps.begin(), run.steps.end(), [&](const StepRecord& s) {
-          const LayerNumbers* layer = named(s.layers, name);
+          const LayerStats* layer = named(s.layers, name);
           return layer && layer->output_grad_norm;
         }))
       names.push_back(name);
-  return by_name<LayerNumbers>(run, buckets, &StepRecord::layers, names,
-                               [](const LayerNumbers& l) { return l.output_grad_norm; });
+  return by_name<LayerStats>(run, buckets, &StepRecord::layers, names,
+                             [](const LayerStats& l) { return l.output_grad_norm; });
 }
 
 NamedBands ratio_bands(const RunData& run, const Buckets& buckets) {
   return grouped(
-      run, buckets, weight_groups(run), [](const ParameterNumbers& p) { return p.update_norm; },
-      [](const ParameterNumbers& p) { return p.weight_norm; });
+      run, buckets, weight_groups(run), [](const ParameterStats& p) { return p.update_norm; },
+      [](const ParameterStats& p) { return p.weight_norm; });
 }
 
 NamedBands weight_bands(const RunData& run, const Buckets& buckets) {
-  return grouped(run, buckets, weight_groups(run), [](const ParameterNumbers& p) { return p.weight_norm; });
+  return grouped(run, buckets, weight_groups(run), [](const ParameterStats& p) { return p.weight_norm; });
 }
 
-NamedBands deviation_bands(const RunData& run, const Buckets& buckets) {
+NamedBands stddev_envelopes(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> all = layers_by_depth(run), names;
   const std::size_t count = std::min(all.size(), kMostLines);
   for (std::size_t i = 0; i < count; ++i) names.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);
-  return by_name<LayerNumbers>(run, buckets, &StepRecord::layers, names,
-                               [](const LayerNumbers& l) -> std::optional<double> { return l.deviation; });
+  return by_name<LayerStats>(run, buckets, &StepRecord::layers, names,
+                             [](const LayerStats& l) -> std::optional<double> { return l.stddev; });
 }
 
 NamedBands unit_bands(const RunData& run, const Buckets& buckets, const std::string& part,
-                      const std::function<std::optional<double>(const UnitNumbers&)>& share) {
+                      const std::function<std::optional<double>(const UnitStats&)>& share) {
   std::vector<std::string> names;
   for (const std::string& name : names_in(run, &StepRecord::units)) {
     if (!part.empty() && !name.ends_with("." + part) && name != part) continue;
     if (std::any_of(run.steps.begin(), run.steps.end(), [&](const StepRecord& s) {
-          const UnitNumbers* units = named(s.units, name);
+          const UnitStats* units = named(s.units, name);
           return units && share(*units);
         }))
       names.push_back(name);
   }
-  return by_name<UnitNumbers>(run, buckets, &StepRecord::units, names, share);
+  return by_name<UnitStats>(run, buckets, &StepRecord::units, names, share);
 }
 
 NamedBands entropy_bands(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> names;
   std::unordered_map<std::string, std::size_t> first_row;
   for (const StepRecord& step : run.steps)
-    for (const AttentionNumbers& a : step.attention)
+    for (const AttentionStats& a : step.attention)
       if (!first_row.contains(a.name)) {
         first_row[a.name] = names.size();
         for (std::size_t h = 0; h < a.entropy_share.size(); ++h) names.push_back(a.name + " head " + std::to_string(h));
       }
   BandMaker maker(buckets, names.size());
   for (const StepRecord& step : run.steps)
-    for (const AttentionNumbers& a : step.attention)
+    for (const AttentionStats& a : step.attention)
       for (std::size_t h = 0; h < a.entropy_share.size() && first_row[a.name] + h < names.size(); ++h)
         maker.add(first_row[a.name] + h, step.step, a.entropy_share[h]);
   names.resize(maker.rows());
@@ -229,10 +229,10 @@ NamedBands entropy_bands(const RunData& run, const Buckets& buckets) {
 LagBands lag_bands(const RunData& run, const Buckets& buckets, const std::string& layer) {
   std::size_t lags = 0;
   for (const StepRecord& step : run.steps)
-    if (const TimeNumbers* t = named(step.times, layer)) lags = std::max(lags, t->lag_hidden.size());
+    if (const TimeStats* t = named(step.times, layer)) lags = std::max(lags, t->lag_hidden.size());
   BandMaker maker(buckets, lags);
   for (const StepRecord& step : run.steps) {
-    const TimeNumbers* t = named(step.times, layer);
+    const TimeStats* t = named(step.times, layer);
     if (!t) continue;
     for (std::size_t lag = 0; lag < t->lag_hidden.size(); ++lag)
       maker.add(lag, step.step, std::hypot(t->lag_hidden[lag], lag < t->lag_cell.size() ? t->lag_cell[lag] : 0));

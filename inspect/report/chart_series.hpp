@@ -11,20 +11,20 @@
 
 namespace xtape {
 
-/// Bands with the names of their rows.
+/// Envelope with the names of their rows.
 struct NamedBands {
   std::vector<std::string> names;
-  Bands bands;
+  Envelope bands;
 };
 
 /// One number of each logged step; nothing where it is missing.
-Bands step_bands(const RunData& run, const Buckets& buckets,
-                 const std::function<std::optional<double>(const StepRecord&)>& number);
+Envelope step_bands(const RunData& run, const Buckets& buckets,
+                    const std::function<std::optional<double>(const StepRecord&)>& number);
 /// The loss, and the gradient norm before clipping, with the extremes of all steps since the last logged one.
-Bands loss_bands(const RunData& run, const Buckets& buckets);
-Bands norm_bands(const RunData& run, const Buckets& buckets);
+Envelope loss_bands(const RunData& run, const Buckets& buckets);
+Envelope norm_bands(const RunData& run, const Buckets& buckets);
 /// Share of steps that were clipped.
-Bands clipped_bands(const RunData& run, const Buckets& buckets);
+Envelope clipped_bands(const RunData& run, const Buckets& buckets);
 
 /// "layers.3" of "layers.3.linear1.weight", "head" of "head.weight": what a parameter counts to in a sum.
 std::string block_of(const std::string& parameter);
@@ -40,18 +40,18 @@ NamedBands ratio_bands(const RunData& run, const Buckets& buckets);
 NamedBands weight_bands(const RunData& run, const Buckets& buckets);
 
 /// Standard deviation of the outputs of the layers that `layers_by_depth` names.
-NamedBands deviation_bands(const RunData& run, const Buckets& buckets);
+NamedBands stddev_envelopes(const RunData& run, const Buckets& buckets);
 
 /// A share of the units whose name ends in `.part`, or of all that have the number if `part` is empty.
 NamedBands unit_bands(const RunData& run, const Buckets& buckets, const std::string& part,
-                      const std::function<std::optional<double>(const UnitNumbers&)>& share);
+                      const std::function<std::optional<double>(const UnitStats&)>& share);
 
 /// Entropy / ln of the visible keys of every head: "layers.0.self_attn head 2".
 NamedBands entropy_bands(const RunData& run, const Buckets& buckets);
 
 /// The gradient of the last step's output by lag (h and c together), as the gradient of lag 0 was.
 struct LagBands {
-  Bands bands;
+  Envelope bands;
   std::vector<index_t> first, last;  ///< lags of each row
 };
 LagBands lag_bands(const RunData& run, const Buckets& buckets, const std::string& layer);

@@ -35,9 +35,9 @@ std::vector<std::string> labels_of(const std::vector<const RunGroup*>& groups) {
 }
 
 /// A row for each group, from one row of values of each run; places beyond a run's end are absent.
-Bands over_seeds(const std::vector<const RunGroup*>& groups, std::size_t places,
-                 const std::function<std::vector<double>(const RunData&)>& row) {
-  Bands out{.rows = groups.size(), .buckets = places};
+Envelope over_seeds(const std::vector<const RunGroup*>& groups, std::size_t places,
+                    const std::function<std::vector<double>(const RunData&)>& row) {
+  Envelope out{.rows = groups.size(), .buckets = places};
   for (const RunGroup* group : groups) {
     std::vector<std::vector<double>> values(places);
     std::vector<index_t> broken(places, 0);
@@ -62,8 +62,8 @@ Bands over_seeds(const std::vector<const RunGroup*>& groups, std::size_t places,
 /// A chart over steps of a number that each run has by bucket; null if none has it.
 Json step_chart(const std::vector<const RunGroup*>& groups, const Buckets& buckets, const std::string& id,
                 const std::string& title, const std::string& unit, const std::string& scale,
-                const std::function<Bands(const RunData&)>& bands) {
-  const Bands medians = over_seeds(groups, buckets.count(), [&](const RunData& run) { return bands(run).middle; });
+                const std::function<Envelope(const RunData&)>& bands) {
+  const Envelope medians = over_seeds(groups, buckets.count(), [&](const RunData& run) { return bands(run).middle; });
   if (!medians.any()) return nullptr;
   Json chart = chart_json<Json>(id, title, "", unit + kOfSeeds, scale, labels_of(groups), medians);
   chart["tone"] = "runs";
@@ -87,7 +87,7 @@ std::vector<double> norms_by_depth(const RunData& run) {
   for (const std::string& name : layers_by_depth(run)) {
     std::vector<double> norms;
     for (const StepRecord& step : run.steps)
-      if (const LayerNumbers* layer = named(step.layers, name); layer && layer->output_grad_norm)
+      if (const LayerStats* layer = named(step.layers, name); layer && layer->output_grad_norm)
         norms.push_back(*layer->output_grad_norm);
     out.push_back(norms.empty() ? NAN : finite_median(last_tenth(norms)).value_or(INFINITY));
   }
@@ -112,11 +112,11 @@ std::size_t most_places(const std::vector<const RunGroup*>& groups,
 }
 
 /// The joint norm of all weights, or of their updates.
-Bands joint(const RunData& run, const Buckets& buckets, double ParameterNumbers::*number) {
+Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats::*number) {
   return step_bands(run, buckets, [&](const StepRecord& s) -> std::optional<double> {
     if (s.parameters.empty()) return std::nullopt;
     double sum = 0;
-    for (const ParameterNumbers& p : s.parameters) sum += p.*number * (p.*number);
+    for (const ParameterStats& p : s.parameters) sum += p.*number * (p.*number);
     return std::sqrt(sum);
   });
 }
@@ -136,7 +136,7 @@ Json common_layers(const std::vector<const RunGroup*>& groups) {
 Json charts_of(const std::vector<const RunGroup*>& groups, const Buckets& buckets) {
   Json loss = Json::array(), norms = Json::array(), flow = Json::array(), weights = Json::array();
   const auto by_step = [&](Json& part, const char* id, const char* title, const char* unit, const char* scale,
-                           const std::function<Bands(const RunData&)>& bands) {
+                           const std::function<Envelope(const RunData&)>& bands) {
     Json chart = step_chart(groups, buckets, id, title, unit, scale, bands);
     if (!chart.is_null()) part.push_back(std::move(chart));
   };
@@ -163,9 +163,9 @@ Json charts_of(const std::vector<const RunGroup*>& groups, const Buckets& bucket
                                "What is left of the last step's gradient, steps back in time.",
                                "Share of lag 0, median over the run, log scale", places, shares_by_lag));
   by_step(weights, "weights", "Weight norm", "2-norm of all parameters after the update", "weights",
-          [&](const RunData& r) { return joint(r, buckets, &ParameterNumbers::weight_norm); });
+          [&](const RunData& r) { return joint(r, buckets, &ParameterStats::weight_norm); });
   by_step(weights, "updates", "Update norm", "2-norm of what a step changes, log scale", "log",
-          [&](const RunData& r) { return joint(r, buckets, &ParameterNumbers::update_norm); });
+          [&](const RunData& r) { return joint(r, buckets, &ParameterStats::update_norm); });
   Json sections = Json::array();
   for (const auto& [name, parts] : std::vector<std::pair<const char*, Json>>{
            {"Loss", loss}, {"Gradient norm", norms}, {"Depth and lag", flow}, {"Weights", weights}})

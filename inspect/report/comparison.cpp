@@ -24,7 +24,7 @@ bool changes_nothing(const std::string& option) {
 }
 
 Settings settings_of(const RunData& run) {
-  Settings out = {{"program", run.program}, {"precision", run.flavour}};
+  Settings out = {{"program", run.program}, {"precision", run.dtype}};
   for (const auto& option : run.options)
     if (!changes_nothing(option.first)) out.push_back(option);
   return out;

@@ -38,7 +38,7 @@ Comparison compare_runs(const std::vector<std::string>& directories);
 std::optional<Spread> spread_of(const RunGroup& group,
                                 const std::function<std::optional<double>(const RunData&)>& number);
 
-// Numbers of a run for the table.
+// Stats of a run for the table.
 std::optional<double> late_loss(const RunData& run);        ///< median of the last tenth
 std::optional<double> last_validation(const RunData& run);  ///< the last one that is finite
 std::optional<double> depth_share(const RunData& run);      ///< input / output

@@ -58,9 +58,9 @@ std::size_t Buckets::of(index_t step) const {
   return static_cast<std::size_t>(std::clamp<index_t>(bucket, 0, static_cast<index_t>(count_) - 1));
 }
 
-double Buckets::centre() const { return static_cast<double>(first_) + static_cast<double>(width_ - interval_) / 2; }
+double Buckets::center() const { return static_cast<double>(first_) + static_cast<double>(width_ - interval_) / 2; }
 
-bool Bands::any() const {
+bool Envelope::any() const {
   return std::any_of(middle.begin(), middle.end(), [](double x) { return !std::isnan(x); });
 }
 
@@ -81,8 +81,8 @@ void BandMaker::add(std::size_t row, index_t step, double value, double low, dou
     }
 }
 
-Bands BandMaker::bands() const {
-  Bands out{.rows = kept_, .buckets = buckets_.count()};
+Envelope BandMaker::bands() const {
+  Envelope out{.rows = kept_, .buckets = buckets_.count()};
   for (const Cell& cell : cells_) {
     const bool known = !cell.values.empty();
     const double none = cell.broken > 0 ? INFINITY : NAN;

@@ -24,7 +24,7 @@ class Buckets {
   /// Steps before the first bucket count to it, those beyond the last to that.
   std::size_t of(index_t step) const;
   /// The step in the middle of the logged ones of bucket 0; that of bucket b is b widths further.
-  double centre() const;
+  double center() const;
 
   // The logged steps of each bucket.
   const std::vector<index_t>& first() const { return first_seen_; }
@@ -39,7 +39,7 @@ class Buckets {
 
 /// Values of rows (layers, lags, or one number of the run) by bucket, row-major [rows, buckets]. NaN where a bucket has
 /// none, infinity where it has only such that are not finite; these are counted in `broken` and otherwise left out.
-struct Bands {
+struct Envelope {
   std::size_t rows = 0, buckets = 0;
   std::vector<double> low = {}, middle = {}, high = {};
   std::vector<index_t> broken = {};
@@ -58,7 +58,7 @@ class BandMaker {
   /// A value that stands for several steps, whose extremes are known; NaN for those that are not.
   void add(std::size_t row, index_t step, double value, double low, double high);
 
-  Bands bands() const;
+  Envelope bands() const;
   std::size_t rows() const { return kept_; }
   /// The first of the rows that became row r.
   std::size_t first_of(std::size_t r) const { return (r * rows_ + kept_ - 1) / kept_; }
@@ -78,7 +78,7 @@ class BandMaker {
 
 /// The same as in the file: 32-bit floats where rows are few, else 16 bits a value on a logarithmic scale. Base64,
 /// little-endian; inspect/report/page/decode.js reads it. The text is one JSON object.
-std::string bands_json(const Bands& bands);
+std::string bands_json(const Envelope& bands);
 
 std::string base64(std::string_view bytes);
 

@@ -72,7 +72,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-std::string bands_json(const Bands& bands) {
+std::string bands_json(const Envelope& bands) {
   nlohmann::ordered_json json = {{"rows", bands.rows}, {"buckets", bands.buckets}};
   const bool exact = bands.rows <= kExactRows;
   Decades range;

@@ -138,7 +138,7 @@ Json flagged(const NamedBands& bands, double limit) {
 
 void add_units(Json& out, const RunData& run, const Buckets& buckets, const std::string& id, const std::string& title,
                const std::string& text, const std::string& part, double limit,
-               const std::function<std::optional<double>(const UnitNumbers&)>& share) {
+               const std::function<std::optional<double>(const UnitStats&)>& share) {
   const NamedBands bands = unit_bands(run, buckets, part, share);
   if (!bands.bands.any()) return;
   Json& chart =
@@ -149,12 +149,12 @@ void add_units(Json& out, const RunData& run, const Buckets& buckets, const std:
 
 Json unit_charts(const RunData& run, const Buckets& buckets) {
   Json out = Json::array();
-  const auto flat = [](const UnitNumbers& u) -> std::optional<double> {
+  const auto flat = [](const UnitStats& u) -> std::optional<double> {
     if (!u.low || !u.high) return std::nullopt;
     return *u.low + *u.high;
   };
   add_units(out, run, buckets, "dead", "Dead units", "Units of a relu that are 0 for the whole batch.", "",
-            limits::kDead, [](const UnitNumbers& u) { return u.dead; });
+            limits::kDead, [](const UnitStats& u) { return u.dead; });
   for (const char* part : {"hidden", "tanh", "sigmoid"})
     add_units(out, run, buckets, part, std::string("Saturation: ") + (part == std::string("hidden") ? "states" : part),
               "Values within 0.05 of their ends pass little gradient.", part, limits::kSaturated, flat);
@@ -164,10 +164,10 @@ Json unit_charts(const RunData& run, const Buckets& buckets) {
   for (const char* part : {"cell", "candidate"})
     add_units(out, run, buckets, part, std::string("Gate: ") + part, "Values within 0.05 of −1 or 1.", part,
               limits::kSaturatedGate, flat);
-  const NamedBands deviations = deviation_bands(run, buckets);
-  if (deviations.bands.any())
-    out.push_back(lines("deviation", "Size of outputs", growth_sentence(deviations),
-                        "Standard deviation of each layer's output", "weights", deviations));
+  const NamedBands stddevs = stddev_envelopes(run, buckets);
+  if (stddevs.bands.any())
+    out.push_back(lines("deviation", "Size of outputs", growth_sentence(stddevs),
+                        "Standard deviation of each layer's output", "weights", stddevs));
   return out;
 }
 

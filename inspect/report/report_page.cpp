@@ -102,7 +102,7 @@ std::string settings(const RunData& run) {
   };
   for (const auto& [name, value] : run.options) row(name, value);
   row("parameters", run.parameters > 0 ? grouped_digits(run.parameters) : "");
-  row("precision", run.flavour);
+  row("precision", run.dtype);
   row("kernels", run.isa);
   row("products", run.blas);
   row("compiler", run.compiler);

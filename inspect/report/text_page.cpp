@@ -53,7 +53,7 @@ void wrap(std::string& out, const std::string& text, std::size_t indent, std::si
 
 struct Mark {
   const char* sign;
-  const char* colour;
+  const char* color;
 };
 
 Mark mark(Finding finding) {
@@ -92,8 +92,8 @@ std::string summary(const RunData& run, std::size_t columns) {
   }
   wrap(out, first, 0, columns);
   std::string second;
-  if (!run.flavour.empty())
-    second = std::to_string(run.parameters) + " parameters in " + run.flavour + ", seed " + std::to_string(run.seed) +
+  if (!run.dtype.empty())
+    second = std::to_string(run.parameters) + " parameters in " + run.dtype + ", seed " + std::to_string(run.seed) +
              ", " + run.isa + " kernels, " + std::to_string(run.threads) + " threads, version " + run.version +
              ", started " + run.started;
   wrap(out, second, 0, columns);
@@ -138,7 +138,7 @@ std::vector<std::pair<std::string, std::vector<double>>> layer_norms(const RunDa
     if (step.parameters.empty()) continue;
     std::vector<double> squares(out.size(), 0);
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (const ParameterNumbers* p = named(step.parameters, parameters[i]))
+      if (const ParameterStats* p = named(step.parameters, parameters[i]))
         squares[place.at(layers[i])] += p->grad_norm * p->grad_norm;
     for (std::size_t i = 0; i < out.size(); ++i) out[i].second.push_back(std::sqrt(squares[i]));
   }
@@ -152,7 +152,7 @@ std::string output_norms(const RunData& run, std::size_t width) {
     if (layers.size() > kShownLayers && i % ((layers.size() + kShownLayers - 1) / kShownLayers) != 0) continue;
     std::vector<double> values;
     for (const StepRecord& step : run.steps)
-      if (const LayerNumbers* layer = named(step.layers, layers[i]); layer && layer->output_grad_norm)
+      if (const LayerStats* layer = named(step.layers, layers[i]); layer && layer->output_grad_norm)
         values.push_back(*layer->output_grad_norm);
     out += row(layers[i], values, width);
   }
@@ -214,9 +214,9 @@ std::string run_page(const RunData& run, const std::vector<Verdict>& verdicts, c
          columns);
     if (problem) wrap(text, v.evidence + ". " + v.remedy, 4, columns);
     text.replace(0, 2, std::string(m.sign) + " ");
-    out += options.colours ? std::string("\033[") + m.colour + "m" + text.substr(0, std::string(m.sign).size()) +
-                                 "\033[0m" + text.substr(std::string(m.sign).size())
-                           : text;
+    out += options.colors ? std::string("\033[") + m.color + "m" + text.substr(0, std::string(m.sign).size()) +
+                                "\033[0m" + text.substr(std::string(m.sign).size())
+                          : text;
   }
   if (run.steps.empty()) return out;
   const std::size_t width = columns - 3 * 11 - 2 - kBars;

@@ -9,8 +9,8 @@
 namespace xtape {
 
 struct PageOptions {
-  int columns = 80;      ///< no line is longer, in characters
-  bool colours = false;  ///< of a terminal
+  int columns = 80;     ///< no line is longer, in characters
+  bool colors = false;  ///< of a terminal
 };
 
 /// Summary, verdicts, and tables of layers with the course of each norm, for reading.

@@ -119,7 +119,7 @@ template <class Record, class Wanted>
 concept Like = std::is_same_v<std::remove_const_t<Record>, Wanted>;
 
 template <class Io>
-void fields(Io& io, Like<ParameterNumbers> auto& x) {
+void fields(Io& io, Like<ParameterStats> auto& x) {
   io.field("grad_norm_preclip", x.grad_norm);
   io.field("grad_max_preclip", x.grad_max);
   io.field("grad_nonfinite_preclip", x.grad_nonfinite);
@@ -132,21 +132,21 @@ void fields(Io& io, Like<ParameterNumbers> auto& x) {
 }
 
 template <class Io>
-void fields(Io& io, Like<LayerNumbers> auto& x) {
+void fields(Io& io, Like<LayerStats> auto& x) {
   io.field("mean", x.mean);
-  io.field("deviation", x.deviation);
+  io.field("deviation", x.stddev);
   io.field("output_grad_norm", x.output_grad_norm);
 }
 
 template <class Io>
-void fields(Io& io, Like<UnitNumbers> auto& x) {
+void fields(Io& io, Like<UnitStats> auto& x) {
   io.field("low", x.low);
   io.field("high", x.high);
   io.field("dead", x.dead);
 }
 
 template <class Io>
-void fields(Io& io, Like<TimeNumbers> auto& x) {
+void fields(Io& io, Like<TimeStats> auto& x) {
   io.filled("hidden_grad_norm", x.hidden);
   io.filled("cell_grad_norm", x.cell);
   io.filled("lag_hidden_grad_norm", x.lag_hidden);
@@ -154,14 +154,14 @@ void fields(Io& io, Like<TimeNumbers> auto& x) {
 }
 
 template <class Io>
-void fields(Io& io, Like<AttentionNumbers> auto& x) {
+void fields(Io& io, Like<AttentionStats> auto& x) {
   io.field("entropy", x.entropy);
   io.field("entropy_share", x.entropy_share);
   io.field("largest_logit", x.largest_logit);
 }
 
 template <class Io>
-void fields(Io& io, Like<IntervalNumbers> auto& x) {
+void fields(Io& io, Like<IntervalStats> auto& x) {
   io.field("steps", x.steps);
   io.field("clipped", x.clipped);
   io.field("skipped", x.skipped);
@@ -237,18 +237,18 @@ std::optional<Record> record_of(std::string_view line) {
 std::string metrics_line(const StepRecord& record) { return line_of(record); }
 std::string event_line(const EventRecord& record) { return line_of(record); }
 
-std::string interval_json(const IntervalNumbers& numbers) {
+std::string interval_json(const IntervalStats& numbers) {
   Json json = Json::object();
   Writer writer(json);
   fields(writer, numbers);
   return json_text(json);
 }
 
-std::optional<IntervalNumbers> read_interval_json(std::string_view text) {
+std::optional<IntervalStats> read_interval_json(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   try {
-    IntervalNumbers numbers;
+    IntervalStats numbers;
     Reader reader(json);
     fields(reader, numbers);
     return numbers;

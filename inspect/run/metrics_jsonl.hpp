@@ -12,15 +12,15 @@ namespace xtape {
 /// Of run.json and of each line of metrics.jsonl and events.jsonl; a change that older readers cannot read raises it.
 constexpr int kRunFormat = 1;
 
-/// With its line end. Numbers are the shortest that read back as the same double; those that are not finite become the
+/// With its line end. Stats are the shortest that read back as the same double; those that are not finite become the
 /// strings "NaN", "Inf", "-Inf".
 std::string metrics_line(const StepRecord& record);
 std::string event_line(const EventRecord& record);
 
 /// What metrics.jsonl has under "interval", by itself.
-std::string interval_json(const IntervalNumbers& numbers);
+std::string interval_json(const IntervalStats& numbers);
 /// Nothing if the text is not what interval_json writes.
-std::optional<IntervalNumbers> read_interval_json(std::string_view text);
+std::optional<IntervalStats> read_interval_json(std::string_view text);
 
 /// Nothing if the line is not what the functions above write: cut short, garbled, or of a newer format. Keys that are
 /// missing leave their defaults; unknown ones are passed over.

@@ -37,7 +37,7 @@ void read_info_json(const Json& json, RunData& run) {
   run.program = text("program");
   run.started = text("started");
   run.version = text("version");
-  run.flavour = text("flavour");
+  run.dtype = text("flavour");
   run.compiler = text("compiler");
   run.cpu = text("cpu");
   run.isa = text("isa");

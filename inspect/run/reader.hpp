@@ -13,7 +13,7 @@ struct RunData {
   std::string directory;
 
   // From run.json; empty or 0 where it cannot be read.
-  std::string program, started, version, flavour, compiler, cpu, isa, blas;
+  std::string program, started, version, dtype, compiler, cpu, isa, blas;
   std::uint64_t seed = 0;
   index_t parameters = 0;     ///< number of elements
   index_t planned_steps = 0;  ///< the option --steps

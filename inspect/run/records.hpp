@@ -28,7 +28,7 @@ struct Log2Histogram {
 };
 
 /// All of the gradient is from before clipping.
-struct ParameterNumbers {
+struct ParameterStats {
   std::string name;
   double grad_norm = 0;
   // The next four are missing on steps that are logged only for their validation loss: nobody knew of it in time.
@@ -42,14 +42,14 @@ struct ParameterNumbers {
 };
 
 /// Output of one layer; if it ran several times, over all of them.
-struct LayerNumbers {
+struct LayerStats {
   std::string name;
-  double mean = 0, deviation = 0;
+  double mean = 0, stddev = 0;
   std::optional<double> output_grad_norm = {};  ///< of dL/d output; none if no gradient reached it
 };
 
 /// tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
-struct UnitNumbers {
+struct UnitStats {
   std::string name;                 ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
   std::optional<double> low = {};   ///< share of values below 0.05, or -0.95 where they go from -1 to 1
   std::optional<double> high = {};  ///< share of values above 0.95
@@ -57,7 +57,7 @@ struct UnitNumbers {
 };
 
 /// Gradients of a recurrent layer by time step.
-struct TimeNumbers {
+struct TimeStats {
   std::string name;
   std::vector<double> hidden;           ///< |dL/dh_t|, t = 0, 1, ...
   std::vector<double> cell = {};        ///< |dL/dc_t|, lstm only
@@ -66,7 +66,7 @@ struct TimeNumbers {
   std::vector<double> lag_cell = {};
 };
 
-struct AttentionNumbers {
+struct AttentionStats {
   std::string name;
   std::vector<double> entropy;        ///< by head: mean over queries, in nats
   std::vector<double> entropy_share;  ///< by head: mean of entropy / ln(visible keys)
@@ -74,7 +74,7 @@ struct AttentionNumbers {
 };
 
 /// All steps since the last logged one, this one included.
-struct IntervalNumbers {
+struct IntervalStats {
   index_t steps = 0;
   index_t clipped = 0;  ///< steps whose gradients were scaled
   index_t skipped = 0;  ///< steps without an update
@@ -102,12 +102,12 @@ struct StepRecord {
   std::optional<double> loss_z = {};       ///< distance from the mean of the steps before, in standard deviations
   std::optional<double> grad_norm_z = {};  ///< the same of the logarithm of the norm
   std::optional<index_t> classes = {};     ///< that the loss chooses between
-  IntervalNumbers interval = {};
-  std::vector<ParameterNumbers> parameters = {};
-  std::vector<LayerNumbers> layers = {};  ///< in the order in which they ran
-  std::vector<UnitNumbers> units = {};
-  std::vector<TimeNumbers> times = {};
-  std::vector<AttentionNumbers> attention = {};
+  IntervalStats interval = {};
+  std::vector<ParameterStats> parameters = {};
+  std::vector<LayerStats> layers = {};  ///< in the order in which they ran
+  std::vector<UnitStats> units = {};
+  std::vector<TimeStats> times = {};
+  std::vector<AttentionStats> attention = {};
   Wall wall = {};
 };
 

@@ -43,7 +43,7 @@ std::string run_json(const RunInfo& info) {
                {"seed", info.seed},
                {"parameters", info.parameters},
                {"version", version()},
-               {"flavour", info.flavour},
+               {"flavour", info.dtype},
                {"compiler", compiler()},
                {"cpu", cpu_name()},
                {"isa", info.isa},
@@ -89,14 +89,14 @@ std::string grad_norms_row(index_t step, const char* kind, const std::string& na
 
 std::string grad_norms_rows(const StepRecord& r) {
   std::string rows;
-  for (const ParameterNumbers& p : r.parameters)
+  for (const ParameterStats& p : r.parameters)
     rows += grad_norms_row(r.step, "grad_norm_preclip", p.name, p.grad_norm) +
             grad_norms_row(r.step, "weight_norm", p.name, p.weight_norm) +
             grad_norms_row(r.step, "update_norm", p.name, p.update_norm) +
             grad_norms_row(r.step, "update_ratio", p.name, p.update_ratio);
-  for (const LayerNumbers& layer : r.layers)
+  for (const LayerStats& layer : r.layers)
     if (layer.output_grad_norm) rows += grad_norms_row(r.step, "output_grad_norm", layer.name, *layer.output_grad_norm);
-  for (const TimeNumbers& times : r.times) {
+  for (const TimeStats& times : r.times) {
     const auto by_time = [&](const char* kind, const std::vector<double>& norms) {
       for (std::size_t t = 0; t < norms.size(); ++t)
         rows += grad_norms_row(r.step, kind, times.name, norms[t], static_cast<index_t>(t));

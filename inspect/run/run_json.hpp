@@ -24,7 +24,7 @@ struct RunInfo {
   std::string program;
   std::vector<std::pair<std::string, ArgValue>> options;
   std::uint64_t seed;
-  std::string flavour;  ///< "f32" or "f64"
+  std::string dtype;  ///< "f32" or "f64"
   std::string blas;
   std::string isa;  ///< instruction set of the kernels: "plain", "v3", "v4"
   int threads;

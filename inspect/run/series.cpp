@@ -21,7 +21,7 @@ std::string parent_of_block(const std::string& name) {
   return number ? name.substr(0, dot) : "";
 }
 
-/// Slope of the least-squares line through (0, y0), (1, y1), ...
+/// DerivativeReads of the least-squares line through (0, y0), (1, y1), ...
 double slope(const std::vector<double>& y) {
   const auto n = static_cast<double>(y.size());
   const double middle = (n - 1) / 2;
@@ -62,7 +62,7 @@ std::vector<std::string> layers_by_depth(const RunData& run) {
   std::map<std::string, std::vector<std::string>> blocks;
   for (const std::string& name : names_in(run, &StepRecord::layers)) {
     const bool has_grad = std::any_of(run.steps.begin(), run.steps.end(), [&](const StepRecord& step) {
-      const LayerNumbers* layer = named(step.layers, name);
+      const LayerStats* layer = named(step.layers, name);
       return layer && layer->output_grad_norm;
     });
     if (!has_grad) continue;
@@ -82,7 +82,7 @@ Depth depth_of(const RunData& run) {
   if (layers.size() < 2) return {};
   std::vector<double> shares;
   for (const StepRecord& step : run.steps) {
-    const LayerNumbers *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
+    const LayerStats *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
     if (!first || !last || !first->output_grad_norm || !last->output_grad_norm) continue;
     if (*last->output_grad_norm > 0) shares.push_back(*first->output_grad_norm / *last->output_grad_norm);
   }
@@ -92,7 +92,7 @@ Depth depth_of(const RunData& run) {
 std::optional<LagCurve> lag_curve(const RunData& run, const std::string& layer) {
   std::vector<std::vector<double>> by_lag;
   for (const StepRecord& step : run.steps) {
-    const TimeNumbers* times = named(step.times, layer);
+    const TimeStats* times = named(step.times, layer);
     if (!times || times->lag_hidden.empty()) continue;
     const auto both = [&](std::size_t lag) {
       return std::hypot(times->lag_hidden[lag], lag < times->lag_cell.size() ? times->lag_cell[lag] : 0);

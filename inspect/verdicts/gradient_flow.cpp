@@ -16,7 +16,7 @@ Verdict unmeasured(const char* id, const std::string& why) { return {id, Finding
 std::string pace(double rate) {
   if (rate <= 0) return "is gone after one step";
   if (std::abs(std::log(rate)) < 1e-3) return "keeps its size";
-  return (rate < 1 ? "halves every " : "doubles every ") + three_digits(std::log(2.0) / std::abs(std::log(rate))) +
+  return (rate < 1 ? "halves every " : "doubles every ") + format_3g(std::log(2.0) / std::abs(std::log(rate))) +
          " steps";
 }
 
@@ -42,8 +42,8 @@ std::vector<Named> curves(const RunData& run) {
 }
 
 std::string evidence(const Named& n) {
-  return n.layer + ": " + three_digits(100 * n.at_lag) + " % of lag 0 at lag " + std::to_string(n.lag) + ", factor " +
-         three_digits(n.curve.rate) + " a step over " + std::to_string(n.curve.share.size() - 1) + " steps";
+  return n.layer + ": " + format_3g(100 * n.at_lag) + " % of lag 0 at lag " + std::to_string(n.lag) + ", factor " +
+         format_3g(n.curve.rate) + " a step over " + std::to_string(n.curve.share.size() - 1) + " steps";
 }
 
 }  // namespace
@@ -70,20 +70,20 @@ std::vector<Verdict> judge_time(const RunData& run) {
     vanishing = {"vanishing_time",
                  Finding::bad,
                  "Vanishing: the gradient " + pace(n->curve.rate) + " back in time.",
-                 evidence(*n) + " (limit " + three_digits(100 * limits::kVanishingLag) + " % at lag " +
+                 evidence(*n) + " (limit " + format_3g(100 * limits::kVanishingLag) + " % at lag " +
                      std::to_string(limits::kLag) + ")",
                  "Try an LSTM or GRU, a forget bias of 1, or an orthogonal start.",
                  {},
                  n->layer};
   }
   Verdict exploding{"exploding_time", Finding::fine, "The gradient does not grow back in time.",
-                    most.layer + ": at most " + three_digits(most.greatest) + " times lag 0"};
+                    most.layer + ": at most " + format_3g(most.greatest) + " times lag 0"};
   if (most.greatest > limits::kExplodingLag)
     exploding = {"exploding_time",
                  Finding::bad,
                  "Exploding: the gradient " + pace(most.curve.rate) + " back in time.",
-                 evidence(most) + "; at most " + three_digits(most.greatest) + " times lag 0 (limit " +
-                     three_digits(limits::kExplodingLag) + ")",
+                 evidence(most) + "; at most " + format_3g(most.greatest) + " times lag 0 (limit " +
+                     format_3g(limits::kExplodingLag) + ")",
                  "Clip the norm, start with smaller recurrent weights, or shorten the window.",
                  {},
                  most.layer};
@@ -98,13 +98,13 @@ std::vector<Verdict> judge_depth(const RunData& run) {
            unmeasured("exploding_depth", "no two layers' output gradients were measured")};
   } else {
     const std::string numbers =
-        depth.first + " receives " + three_digits(*depth.share) + " times the gradient of " + depth.last;
+        depth.first + " receives " + format_3g(*depth.share) + " times the gradient of " + depth.last;
     const bool vanishes = *depth.share<limits::kVanishingDepth, explodes = *depth.share> limits::kExplodingDepth;
     out.push_back(vanishes
                       ? Verdict{"vanishing_depth",
                                 Finding::bad,
                                 "Vanishing: little gradient reaches the input side.",
-                                numbers + " (limit " + three_digits(limits::kVanishingDepth) + ")",
+                                numbers + " (limit " + format_3g(limits::kVanishingDepth) + ")",
                                 "Add residual connections or norms, or start with larger weights.",
                                 {},
                                 depth.first}
@@ -113,7 +113,7 @@ std::vector<Verdict> judge_depth(const RunData& run) {
         explodes ? Verdict{"exploding_depth",
                            Finding::bad,
                            "Exploding: the gradient grows towards the input.",
-                           numbers + " (limit " + three_digits(limits::kExplodingDepth) + ")",
+                           numbers + " (limit " + format_3g(limits::kExplodingDepth) + ")",
                            "Add norms, start with smaller weights, or clip.",
                            {},
                            depth.first}
@@ -131,10 +131,10 @@ std::vector<Verdict> judge_depth(const RunData& run) {
   }
   const double first = *early, last = *late;
   const std::string numbers =
-      "median gradient norm of the first tenth " + three_digits(first) + ", of the last tenth " + three_digits(last);
+      "median gradient norm of the first tenth " + format_3g(first) + ", of the last tenth " + format_3g(last);
   if (last > limits::kExplodingGrowth * first)
     out.push_back({"growth", Finding::bad, "The gradient norm grew beyond all bounds.",
-                   numbers + " (limit " + three_digits(limits::kExplodingGrowth) + " times)",
+                   numbers + " (limit " + format_3g(limits::kExplodingGrowth) + " times)",
                    "Clip, or lower the learning rate."});
   else out.push_back({"growth", Finding::fine, "The gradient norm keeps its order of magnitude.", numbers});
   return out;

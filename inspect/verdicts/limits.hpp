@@ -6,11 +6,11 @@
 namespace xtape::limits {
 
 // Spikes, judged step by step.
-constexpr std::size_t kSpikeWindow = 100;   ///< steps whose median says what is ordinary
-constexpr std::size_t kSpikeMinimum = 20;   ///< fewer say nothing
-constexpr double kSpikeFactor = 4;          ///< a gradient norm above so many times the median
-constexpr double kLossSpikeDeviations = 6;  ///< a loss so many standard deviations above the last kSpikeMinimum,
-constexpr double kLossSpikeShare = 0.2;     ///< and so much of their median above it
+constexpr std::size_t kSpikeWindow = 100;  ///< steps whose median says what is ordinary
+constexpr std::size_t kSpikeMinimum = 20;  ///< fewer say nothing
+constexpr double kSpikeFactor = 4;         ///< a gradient norm above so many times the median
+constexpr double kLossSpikeStddevs = 6;    ///< a loss so many standard deviations above the last kSpikeMinimum,
+constexpr double kLossSpikeShare = 0.2;    ///< and so much of their median above it
 
 // Gradients by depth: what the first block receives of what the last does.
 constexpr double kVanishingDepth = 0.01;

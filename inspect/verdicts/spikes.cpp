@@ -27,15 +27,15 @@ OnTrouble on_trouble(const std::string& name) {
   throw ValueError("run_log", "on trouble there is warn, skip and stop, not '" + name + "'");
 }
 
-std::optional<Trouble> Watch::judge(index_t step, double loss, double norm) const {
-  using Kind = Trouble::Kind;
-  if (!std::isfinite(loss)) return Trouble{Kind::nonfinite, at(step, "the loss is " + number_text(loss)), loss};
+std::optional<BadStep> SpikeDetector::judge(index_t step, double loss, double norm) const {
+  using Kind = BadStep::Kind;
+  if (!std::isfinite(loss)) return BadStep{Kind::nonfinite, at(step, "the loss is " + number_text(loss)), loss};
   if (!std::isfinite(norm))
-    return Trouble{Kind::nonfinite, at(step, "the gradient norm is " + number_text(norm)), norm};
+    return BadStep{Kind::nonfinite, at(step, "the gradient norm is " + number_text(norm)), norm};
   if (history_.norms.size() >= limits::kSpikeMinimum) {
     const double usual = median({history_.norms.begin(), history_.norms.end()});
     if (usual > 0 && norm > limits::kSpikeFactor * usual)
-      return Trouble{
+      return BadStep{
           Kind::spike,
           at(step, "the gradient norm " + number_text(norm, "%.4g") + " is " + number_text(norm / usual, "%.3g") +
                        " times the median of the steps before, " + number_text(usual, "%.4g")),
@@ -45,25 +45,25 @@ std::optional<Trouble> Watch::judge(index_t step, double loss, double norm) cons
   // Only the latest losses: a falling loss makes a long window wide.
   const std::deque<double> latest(history_.losses.end() - static_cast<std::ptrdiff_t>(limits::kSpikeMinimum),
                                   history_.losses.end());
-  const std::optional<double> deviations = z(latest, loss);
-  if (deviations && *deviations > limits::kLossSpikeDeviations) {
+  const std::optional<double> stddevs = z(latest, loss);
+  if (stddevs && *stddevs > limits::kLossSpikeStddevs) {
     const double usual = median({latest.begin(), latest.end()});
     if (loss - usual > limits::kLossSpikeShare * std::abs(usual))
-      return Trouble{
+      return BadStep{
           Kind::spike,
-          at(step, "the loss " + number_text(loss, "%.4g") + " is " + number_text(*deviations, "%.3g") +
+          at(step, "the loss " + number_text(loss, "%.4g") + " is " + number_text(*stddevs, "%.3g") +
                        " standard deviations above the steps before, whose median is " + number_text(usual, "%.4g")),
           loss};
   }
   return std::nullopt;
 }
 
-std::optional<double> Watch::grad_norm_z(double norm) const {
+std::optional<double> SpikeDetector::grad_norm_z(double norm) const {
   if (!(norm > 0) || std::isinf(norm)) return std::nullopt;
   return z(history_.log_norms, std::log(norm));
 }
 
-std::optional<double> Watch::z(const std::deque<double>& before, double value) {
+std::optional<double> SpikeDetector::z(const std::deque<double>& before, double value) {
   if (before.size() < limits::kSpikeMinimum || !std::isfinite(value)) return std::nullopt;
   const auto n = static_cast<double>(before.size());
   double mean = 0, squares = 0;
@@ -73,7 +73,7 @@ std::optional<double> Watch::z(const std::deque<double>& before, double value) {
   return (value - mean) / std::sqrt(squares / (n - 1));
 }
 
-void Watch::note(double loss, double norm) {
+void SpikeDetector::note(double loss, double norm) {
   push(history_.losses, loss);
   push(history_.norms, norm);
   if (norm > 0) push(history_.log_norms, std::log(norm));

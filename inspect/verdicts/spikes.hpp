@@ -20,16 +20,16 @@ enum class OnTrouble {
 /// The policy of that name. Throws ValueError for another name.
 OnTrouble on_trouble(const std::string& name);
 
-struct Trouble {
+struct BadStep {
   enum class Kind { nonfinite, spike } kind;
   std::string text;  ///< "step 7: the loss is NaN"
   double value;
 };
 
-class Watch {
+class SpikeDetector {
  public:
   /// What is wrong with a step, judged by the steps noted before; nothing if all is well.
-  std::optional<Trouble> judge(index_t step, double loss, double grad_norm) const;
+  std::optional<BadStep> judge(index_t step, double loss, double grad_norm) const;
 
   /// Distance from the mean of the last steps in standard deviations; of the norm, of its logarithm. Nothing before
   /// there are enough steps, or if they are all equal.

@@ -19,9 +19,9 @@ bool broken(const StepRecord& s) { return !std::isfinite(s.loss) || !std::isfini
 
 /// The first layer on the way forward whose output is not finite; else the first parameter with such a gradient.
 std::string broken_layer(const StepRecord& s) {
-  for (const LayerNumbers& layer : s.layers)
+  for (const LayerStats& layer : s.layers)
     if (!std::isfinite(layer.mean)) return layer.name;
-  for (const ParameterNumbers& p : s.parameters)
+  for (const ParameterStats& p : s.parameters)
     if (!std::isfinite(p.grad_norm) || p.grad_nonfinite.value_or(0) > 0) return p.name;
   return "";
 }
@@ -55,7 +55,7 @@ Verdict judge_finite(const RunData& run) {
              (v.layer.empty() ? "" : (anomaly ? ", in layer " : ", seen in ") + v.layer) + ".";
   v.evidence = anomaly ? anomaly->text
                : event ? event->text
-                       : "loss " + three_digits(logged->loss) + ", gradient norm " + three_digits(logged->grad_norm);
+                       : "loss " + format_3g(logged->loss) + ", gradient norm " + format_3g(logged->grad_norm);
   if (!ends_broken) v.evidence += "; later steps are finite";
   v.remedy = anomaly ? "Look at the arrays beside " + anomaly->file + "." : "Run again with --detect-anomaly.";
   return v;
@@ -77,13 +77,13 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   if (!early || !late)
     return {"diverged", Finding::unmeasured, "Not known.", "the losses at one end of the run are not finite"};
   const double first = *early, last = *late;
-  const std::string numbers = "median loss of the first tenth " + three_digits(first) + ", best " + three_digits(best) +
-                              " at " + at(best_step) + ", last tenth " + three_digits(last);
+  const std::string numbers = "median loss of the first tenth " + format_3g(first) + ", best " + format_3g(best) +
+                              " at " + at(best_step) + ", last tenth " + format_3g(last);
   if (last > first && last - best > (limits::kDivergedLoss - 1) * std::abs(best))
     return {"diverged",
             Finding::bad,
             "The run diverged after " + at(best_step) + ".",
-            numbers + " (limit " + three_digits(limits::kDivergedLoss) + " times the best)",
+            numbers + " (limit " + format_3g(limits::kDivergedLoss) + " times the best)",
             "Lower the learning rate, or clip.",
             best_step};
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
@@ -106,9 +106,8 @@ Verdict judge_spikes(const RunData& run) {
     if (run.steps.size() < limits::kSpikeMinimum && !first_event(run, "finished"))
       return {"spikes", Finding::unmeasured, "Not known.",
               "fewer than " + std::to_string(limits::kSpikeMinimum) + " steps are logged"};
-    return {
-        "spikes", Finding::fine, "There is no spike.",
-        "no gradient norm is above " + three_digits(limits::kSpikeFactor) + " times the median of the steps before"};
+    return {"spikes", Finding::fine, "There is no spike.",
+            "no gradient norm is above " + format_3g(limits::kSpikeFactor) + " times the median of the steps before"};
   }
   Verdict v{"spikes",      Finding::warning, "", "", "Look at the batch of that step, and at the learning rate.",
             *steps.begin()};
@@ -120,7 +119,7 @@ Verdict judge_spikes(const RunData& run) {
   for (auto it = steps.begin(); it != steps.end() && std::distance(steps.begin(), it) < 5; ++it)
     list += (list.empty() ? "steps " : ", ") + std::to_string(*it);
   v.evidence = first ? first->text
-                     : list + (count > 5 ? ", ..." : "") + ": above " + three_digits(limits::kSpikeFactor) +
+                     : list + (count > 5 ? ", ..." : "") + ": above " + format_3g(limits::kSpikeFactor) +
                            " times the median norm of the steps before";
   return v;
 }
@@ -135,8 +134,8 @@ Verdict judge_learning(const RunData& run, const std::vector<double>& losses, bo
                               half = finite_median(
                                   std::span(losses).subspan(losses.size() / 2, first_tenth(losses).size()));
   if (!first || !last || !half) return {"learning", Finding::unmeasured, "Not known.", "no finite loss is logged"};
-  const std::string numbers = "median loss of the first tenth " + three_digits(*first) + ", at half of the run " +
-                              three_digits(*half) + ", of the last tenth " + three_digits(*last);
+  const std::string numbers = "median loss of the first tenth " + format_3g(*first) + ", at half of the run " +
+                              format_3g(*half) + ", of the last tenth " + format_3g(*last);
   const double least = limits::kPlateau * std::abs(*first);
   if (*first - *last < least)
     return {"learning", Finding::warning, "The loss does not fall.", numbers,
@@ -156,8 +155,8 @@ Verdict judge_untrained(const RunData& run) {
   if (!s.classes || *s.classes < 2) return unmeasured("the loss is not over classes");
   const double blind = std::log(static_cast<double>(*s.classes));
   const std::string numbers = "loss " + number_text(s.loss, "%.4g") + " at step 0, ln " + std::to_string(*s.classes) +
-                              " = " + number_text(blind, "%.4g") + " (limits " + three_digits(limits::kUntrainedBelow) +
-                              " and " + three_digits(limits::kUntrainedAbove) + " times)";
+                              " = " + number_text(blind, "%.4g") + " (limits " + format_3g(limits::kUntrainedBelow) +
+                              " and " + format_3g(limits::kUntrainedAbove) + " times)";
   if (s.loss > limits::kUntrainedAbove * blind)
     return {"untrained_loss",
             Finding::warning,
@@ -181,19 +180,19 @@ std::set<index_t> spike_steps(const RunData& run) {
   std::set<index_t> steps;
   for (const EventRecord& event : run.events)
     if (event.kind == "spike") steps.insert(event.step);
-  Watch watch;
+  SpikeDetector watch;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const StepRecord& s = run.steps[i];
     const double loss = run.only_norms ? 0 : s.loss;
-    const std::optional<Trouble> trouble = watch.judge(s.step, loss, s.grad_norm);
+    const std::optional<BadStep> trouble = watch.judge(s.step, loss, s.grad_norm);
     const bool of_the_loss = trouble && trouble->value == loss;
-    if (trouble && trouble->kind == Trouble::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
+    if (trouble && trouble->kind == BadStep::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
     watch.note(loss, s.grad_norm);
   }
   return steps;
 }
 
-std::vector<Verdict> judge_course(const RunData& run) {
+std::vector<Verdict> judge_training(const RunData& run) {
   const std::vector<double> losses = series(run, [](const StepRecord& s) { return s.loss; });
   const Verdict divergence = judge_divergence(run, losses);
   return {judge_finite(run), divergence, judge_spikes(run),

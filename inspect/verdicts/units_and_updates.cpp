@@ -28,13 +28,13 @@ bool is_gate(const std::string& name) {
 }
 
 /// The one that is highest above its limit.
-Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitNumbers&)>& share,
+Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitStats&)>& share,
                 const std::function<double(const std::string&)>& limit) {
   Highest out;
   for (const std::string& name : names_in(run, &StepRecord::units)) {
     std::vector<double> values;
     for (const StepRecord& step : run.steps)
-      if (const UnitNumbers* units = named(step.units, name))
+      if (const UnitStats* units = named(step.units, name))
         if (const std::optional<double> value = share(*units)) values.push_back(*value);
     const std::optional<double> middle = finite_median(values);
     if (middle && (!out.any || *middle / limit(name) > out.share / out.limit)) out = {name, *middle, limit(name), true};
@@ -82,16 +82,16 @@ Verdict judge_ratios(const RunData& run) {
   for (const StepRecord& step : run.steps) {
     if (!(step.lr > peak / 2)) continue;
     std::vector<double> ratios;
-    for (const ParameterNumbers& p : step.parameters)
+    for (const ParameterStats& p : step.parameters)
       if (!is_bias(p.name) && !is_frozen(run, p.name)) ratios.push_back(p.update_ratio);
     if (const auto middle = finite_median(ratios); middle && *middle > 0) medians.push_back(*middle);
   }
   const std::optional<double> ratio = finite_median(medians);
   if (!ratio)
     return {"update_ratio", Finding::unmeasured, "Not known.", "no update was measured while the rate was high"};
-  const std::string numbers =
-      "median |update| / |weight| " + three_digits(*ratio) + " while the rate is above half its peak (limits " +
-      three_digits(limits::kUpdateRatioLow) + " to " + three_digits(limits::kUpdateRatioHigh) + ")";
+  const std::string numbers = "median |update| / |weight| " + format_3g(*ratio) +
+                              " while the rate is above half its peak (limits " + format_3g(limits::kUpdateRatioLow) +
+                              " to " + format_3g(limits::kUpdateRatioHigh) + ")";
   if (*ratio < limits::kUpdateRatioLow)
     return {"update_ratio", Finding::warning, "The weights hardly move.", numbers, "Raise the learning rate."};
   if (*ratio > limits::kUpdateRatioHigh)
@@ -107,10 +107,10 @@ Verdict judge_still_layers(const RunData& run) {
     if (is_frozen(run, name)) continue;
     std::vector<double> gradients, ratios, others;
     for (const StepRecord& step : run.steps) {
-      const ParameterNumbers* p = named(step.parameters, name);
+      const ParameterStats* p = named(step.parameters, name);
       if (!p || !(step.lr > 0 || run.only_norms) || !std::isfinite(step.grad_norm)) continue;
       std::vector<double> all;
-      for (const ParameterNumbers& q : step.parameters) all.push_back(q.update_ratio);
+      for (const ParameterStats& q : step.parameters) all.push_back(q.update_ratio);
       gradients.push_back(p->grad_norm);
       ratios.push_back(p->update_ratio);
       others.push_back(finite_median(all).value_or(0));
@@ -122,8 +122,8 @@ Verdict judge_still_layers(const RunData& run) {
     if (!no_gradient && !(ratio < limits::kLearningShare * usual && !is_bias(name))) continue;
     if (still.empty())
       why = no_gradient ? "its gradient is exactly 0 in all " + std::to_string(gradients.size()) + " logged steps"
-                        : "its update ratio " + three_digits(ratio) + " is below " +
-                              three_digits(limits::kLearningShare) + " of the median's, " + three_digits(usual);
+                        : "its update ratio " + format_3g(ratio) + " is below " + format_3g(limits::kLearningShare) +
+                              " of the median's, " + format_3g(usual);
     still.push_back(name);
   }
   if (looked_at == 0) return {"still_layers", Finding::unmeasured, "Not known.", "no update was measured"};
@@ -144,10 +144,10 @@ Verdict judge_still_layers(const RunData& run) {
 
 std::vector<Verdict> judge_units(const RunData& run) {
   const Highest dead = highest(
-      run, [](const UnitNumbers& u) { return u.dead; }, [](const std::string&) { return limits::kDead; });
+      run, [](const UnitStats& u) { return u.dead; }, [](const std::string&) { return limits::kDead; });
   const Highest flat = highest(
       run,
-      [](const UnitNumbers& u) -> std::optional<double> {
+      [](const UnitStats& u) -> std::optional<double> {
         if (!u.low || !u.high) return std::nullopt;
         return *u.low + *u.high;
       },

@@ -6,7 +6,7 @@
 
 namespace xtape {
 
-std::string three_digits(double x) { return number_text(x, "%.3g"); }
+std::string format_3g(double x) { return number_text(x, "%.3g"); }
 
 const char* finding_name(Finding finding) {
   switch (finding) {
@@ -24,7 +24,7 @@ const char* finding_name(Finding finding) {
 
 std::vector<Verdict> judge(const RunData& run) {
   std::vector<Verdict> out;
-  for (const auto group : {judge_course, judge_time, judge_depth, judge_units, judge_updates}) {
+  for (const auto group : {judge_training, judge_time, judge_depth, judge_units, judge_updates}) {
     std::vector<Verdict> some = group(run);
     out.insert(out.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   }

@@ -35,13 +35,13 @@ std::set<index_t> spike_steps(const RunData& run);
 const char* finding_name(Finding finding);
 
 /// A number as evidence shows it.
-std::string three_digits(double x);
+std::string format_3g(double x);
 
 // The groups of rules that `judge` asks in turn; each tells one verdict or more.
-std::vector<Verdict> judge_course(const RunData& run);   ///< finite, diverged, spikes, learning, untrained loss
-std::vector<Verdict> judge_depth(const RunData& run);    ///< vanishing and exploding by depth
-std::vector<Verdict> judge_time(const RunData& run);     ///< vanishing and exploding by time
-std::vector<Verdict> judge_units(const RunData& run);    ///< dead and saturated units
-std::vector<Verdict> judge_updates(const RunData& run);  ///< clipping, update ratios, layers that do not learn
+std::vector<Verdict> judge_training(const RunData& run);  ///< finite, diverged, spikes, learning, untrained loss
+std::vector<Verdict> judge_depth(const RunData& run);     ///< vanishing and exploding by depth
+std::vector<Verdict> judge_time(const RunData& run);      ///< vanishing and exploding by time
+std::vector<Verdict> judge_units(const RunData& run);     ///< dead and saturated units
+std::vector<Verdict> judge_updates(const RunData& run);   ///< clipping, update ratios, layers that do not learn
 
 }  // namespace xtape

@@ -92,7 +92,7 @@ TEST_CASE("a failed tape is finished and answers for none of its variables") {
 }
 
 TEST_CASE("a rule that delivers a gradient of a wrong shape is refused") {
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, 2}));
   const auto with = [&](auto rule) { return Tape::record("odd", {x}, Tensor(array({2, 2}, {1, 2, 3, 4})), rule); };
   const Tensor pass = with([](const Array&, Grads& g) { g.pass(0); });

@@ -34,12 +34,12 @@ struct Net {
   }
 };
 
-struct Level {
+struct Isa {
   index_t nodes;
   std::int64_t bytes, blocks;
 
-  static Level now() { return {Tape::live_nodes(), pool::stats().live_bytes, pool::stats().live_blocks}; }
-  bool operator==(const Level&) const = default;
+  static Isa now() { return {Tape::live_nodes(), pool::stats().live_bytes, pool::stats().live_blocks}; }
+  bool operator==(const Isa&) const = default;
 };
 
 double resident_megabytes() {
@@ -53,12 +53,12 @@ double resident_megabytes() {
 template <class Step>
 void check_flat(int steps, const Step& step) {
   for (int i = 0; i < 3; ++i) step(i);
-  const Level baseline = Level::now();
+  const Isa baseline = Isa::now();
   int different = 0;
   double resident = 0;
   for (int i = 3; i < steps; ++i) {
     step(i);
-    different += Level::now() != baseline;
+    different += Isa::now() != baseline;
     if (i == 100) resident = resident_megabytes();
   }
   CHECK(different == 0);
@@ -175,7 +175,7 @@ TEST_CASE("each rule is freed before the rules of earlier ops run") {
 TEST_CASE("rules kept for more passes are freed with the tape") {
   const auto token = std::make_shared<int>(0);
   {
-    Tape tape({.keep_rules = true});
+    Tape tape({.retain_graph = true});
     const Tensor x = tape.variable(row({1, 2}));
     const Tensor y = Tape::record("held", {x}, Tensor(x.value()), [token](const Array&, Grads& g) { g.pass(0); });
     tape.backward(sum(y));

@@ -59,17 +59,17 @@ TEST_CASE("watch notes the norm, the name and the time") {
   tape.watch(h1, "h", 1);
   tape.watch(h2, "h", 2);
   tape.watch(x, "x");
-  CHECK(tape.watched().empty());
+  CHECK(tape.grad_norms().empty());
   tape.backward(sum(h2 * h2));  // 4 x^2: dh2 = 2 h2 = (12, 16)
-  REQUIRE(tape.watched().size() == 3);
-  CHECK(tape.watched()[0].name == "h");
-  CHECK(tape.watched()[0].time == 2);
-  check_near(tape.watched()[0].norm, 20);
-  CHECK(tape.watched()[1].time == 1);
-  check_near(tape.watched()[1].norm, 40);
-  CHECK(tape.watched()[2].name == "x");
-  CHECK(tape.watched()[2].time == -1);
-  check_near(tape.watched()[2].norm, 40);
+  REQUIRE(tape.grad_norms().size() == 3);
+  CHECK(tape.grad_norms()[0].name == "h");
+  CHECK(tape.grad_norms()[0].time == 2);
+  check_near(tape.grad_norms()[0].norm, 20);
+  CHECK(tape.grad_norms()[1].time == 1);
+  check_near(tape.grad_norms()[1].norm, 40);
+  CHECK(tape.grad_norms()[2].name == "x");
+  CHECK(tape.grad_norms()[2].time == -1);
+  check_near(tape.grad_norms()[2].norm, 40);
 }
 
 TEST_CASE("a norm of gradients that overflow when squared is right") {
@@ -77,7 +77,7 @@ TEST_CASE("a norm of gradients that overflow when squared is right") {
   const Tensor x = tape.variable(row({1, 1}));
   tape.watch(x, "x");
   tape.backward(x, row({3e30, 4e30}));
-  check_near(tape.watched()[0].norm, 5e30, {tolerance(1e-9, 1e-6), 0});
+  check_near(tape.grad_norms()[0].norm, 5e30, {tolerance(1e-9, 1e-6), 0});
 }
 
 TEST_CASE("an observer of a tensor that no gradient reaches is not called") {
@@ -93,11 +93,11 @@ TEST_CASE("an observer of a tensor that no gradient reaches is not called") {
   SUBCASE("with a gradient of an earlier tape") { unused.set_grad(row({7, 7})); }
   tape.backward(loss);
   CHECK(calls == 0);
-  CHECK(tape.watched().empty());
+  CHECK(tape.grad_norms().empty());
 }
 
 TEST_CASE("with rules kept, observers are called in every pass") {
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, 2}));
   const Tensor y = x * x;
   tape.watch(y, "y");
@@ -106,8 +106,8 @@ TEST_CASE("with rules kept, observers are called in every pass") {
   tape.backward(y, row({1, 0}));
   tape.backward(y, row({10, 0}));
   CHECK(seen == std::vector<double>{2, 20});
-  REQUIRE(tape.watched().size() == 2);
-  check_near(tape.watched()[1].norm, 10);
+  REQUIRE(tape.grad_norms().size() == 2);
+  check_near(tape.grad_norms()[1].norm, 10);
 }
 
 TEST_CASE("a callback may use tensors on a tape of its own") {

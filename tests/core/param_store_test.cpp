@@ -213,8 +213,8 @@ TEST_CASE("store: training mode is on at first and seen by every scope") {
 
 TEST_CASE("store: mask counters count the calls of each scope and can be set back") {
   ParamStore store(5);
-  MaskStream a = (store.root() / "a").masks(), b = (store.root() / "b").masks();
-  const MaskKey first = a.next(), second = a.next(), other = b.next();
+  RandomKeyStream a = (store.root() / "a").random_keys(), b = (store.root() / "b").random_keys();
+  const RandomKey first = a.next(), second = a.next(), other = b.next();
   CHECK(first.seed == 5);
   CHECK(first.call == 0);
   CHECK(second.call == 1);

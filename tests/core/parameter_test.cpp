@@ -207,17 +207,17 @@ TEST_CASE("the norm of the gradient is measured, or what clipping noted until th
   CHECK(w.grad_norm() == 0);
   w.set_grad(row({3, 4}));
   check_near(w.grad_norm(), 5);
-  w.note_grad_norm(100);
+  w.cache_grad_norm(100);
   CHECK(w.grad_norm() == 100);
   w.set_grad(row({6, 8}));
   check_near(w.grad_norm(), 10);
-  w.note_grad_norm(100);
+  w.cache_grad_norm(100);
   {
     Tape tape;
     tape.backward(sum(w.tensor()));
   }
   check_near(w.grad_norm(), std::sqrt(49.0 + 81.0));
-  w.note_grad_norm(100);
+  w.cache_grad_norm(100);
   w.zero_grad();
   CHECK(w.grad_norm() == 0);
 }

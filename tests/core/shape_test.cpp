@@ -26,22 +26,27 @@ TEST_CASE("a tensor too large to hold is refused before anything is allocated") 
 }
 
 TEST_CASE("axes count from the end when negative") {
-  CHECK(normal_axis("op", 0, {2, 3}) == 0);
-  CHECK(normal_axis("op", -1, {2, 3}) == 1);
-  CHECK(normal_axis("op", -2, {2, 3}) == 0);
-  check_throws<ShapeError>([] { (void)normal_axis("op", 2, {2, 3}); }, "[op] axis 2 does not exist; got shape (2,3)");
-  check_throws<ShapeError>([] { (void)normal_axis("op", -3, {2, 3}); }, "[op] axis -3 does not exist");
-  check_throws<ShapeError>([] { (void)normal_axis("op", 0, {}); }, "[op] axis 0 does not exist; got shape ()");
-  CHECK(named_axis("op", -1, {2, 3}) == 1);
-  CHECK(named_axis("op", 0, {}) == 0);
-  CHECK(named_axis("op", -1, {}) == 0);
-  check_throws<ShapeError>([] { (void)named_axis("op", 1, {}); }, "[op] axis 1 does not exist; got shape ()");
-  CHECK(normal_axes("op", {-1}, {}).empty());
-  CHECK(normal_axes("op", {-1, 0}, {2, 3, 4}) == std::vector<std::size_t>{0, 2});
-  CHECK(normal_axes("op", {}, {2, 3}) == std::vector<std::size_t>{0, 1});
-  check_throws<ShapeError>([] { (void)normal_axes("op", {0, -2}, {2, 3}); }, "[op] an axis is named twice");
-  check_throws<ShapeError>([] { (void)normal_axes("op", {0, -1}, {}); }, "[op] an axis is named twice");
-  check_throws<ShapeError>([] { (void)normal_axes("op", {-2}, {}); }, "[op] axis -2 does not exist; got shape ()");
+  CHECK(normalize_axis("op", 0, {2, 3}) == 0);
+  CHECK(normalize_axis("op", -1, {2, 3}) == 1);
+  CHECK(normalize_axis("op", -2, {2, 3}) == 0);
+  check_throws<ShapeError>(
+      [] {
+        (void)normalize_axis("op", 2, {2, 3});
+      },
+      "[op] axis 2 does not exist; got shape (2,3)");
+  check_throws<ShapeError>([] { (void)normalize_axis("op", -3, {2, 3}); }, "[op] axis -3 does not exist");
+  check_throws<ShapeError>([] { (void)normalize_axis("op", 0, {}); }, "[op] axis 0 does not exist; got shape ()");
+  CHECK(normalize_axis_or_scalar("op", -1, {2, 3}) == 1);
+  CHECK(normalize_axis_or_scalar("op", 0, {}) == 0);
+  CHECK(normalize_axis_or_scalar("op", -1, {}) == 0);
+  check_throws<ShapeError>([] { (void)normalize_axis_or_scalar("op", 1, {}); },
+                           "[op] axis 1 does not exist; got shape ()");
+  CHECK(normalize_axes("op", {-1}, {}).empty());
+  CHECK(normalize_axes("op", {-1, 0}, {2, 3, 4}) == std::vector<std::size_t>{0, 2});
+  CHECK(normalize_axes("op", {}, {2, 3}) == std::vector<std::size_t>{0, 1});
+  check_throws<ShapeError>([] { (void)normalize_axes("op", {0, -2}, {2, 3}); }, "[op] an axis is named twice");
+  check_throws<ShapeError>([] { (void)normalize_axes("op", {0, -1}, {}); }, "[op] an axis is named twice");
+  check_throws<ShapeError>([] { (void)normalize_axes("op", {-2}, {}); }, "[op] axis -2 does not exist; got shape ()");
 }
 
 TEST_CASE("shapes broadcast by numpy's rule") {

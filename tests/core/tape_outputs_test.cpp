@@ -38,10 +38,10 @@ TEST_CASE("an op with several outputs gets the gradient of each, whole") {
   tape.backward(sum(a * b));  // 6 x^2
   check_near(tape.grad(x), row({12, -24}));
   CHECK(seen == std::vector<int>{0, 1});
-  REQUIRE(tape.watched().size() == 2);
-  CHECK(tape.watched()[0].name == "b");
-  check_near(tape.watched()[0].norm, std::sqrt(20.0));
-  CHECK(tape.watched()[1].kind == GradKind::output);
+  REQUIRE(tape.grad_norms().size() == 2);
+  CHECK(tape.grad_norms()[0].name == "b");
+  check_near(tape.grad_norms()[0].norm, std::sqrt(20.0));
+  CHECK(tape.grad_norms()[1].kind == GradKind::output);
   CHECK(tape.nodes() == 0);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("the rule does not run if no gradient reaches any output") {
 
 TEST_CASE("a tape that keeps its rules runs an op with several outputs again") {
   std::vector<int> seen;
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, -2}));
   auto [a, b] = double_and_triple(x, seen);
   tape.backward(a, row({1, 0}));

@@ -141,16 +141,16 @@ TEST_CASE("diamond graphs get the sum over all paths") {  // O-18
 }
 
 TEST_CASE("one tensor may be every operand") {  // O-18
-  const auto slope = [](double at, auto f) {
+  const auto derivative = [](double at, auto f) {
     Tape tape;
     const Tensor x = tape.variable(array({}, {at}));
     tape.backward(f(x));
     return static_cast<double>(tape.grad(x)());
   };
-  CHECK(slope(2, [](const Tensor& x) { return (x * x) * x; }) == 12);
-  CHECK(slope(2, [](const Tensor& x) { return x + x; }) == 2);
-  CHECK(slope(2, [](const Tensor& x) { return x - x; }) == 0);
-  CHECK(slope(2, [](const Tensor& x) { return x / x; }) == 0);
+  CHECK(derivative(2, [](const Tensor& x) { return (x * x) * x; }) == 12);
+  CHECK(derivative(2, [](const Tensor& x) { return x + x; }) == 2);
+  CHECK(derivative(2, [](const Tensor& x) { return x - x; }) == 0);
+  CHECK(derivative(2, [](const Tensor& x) { return x / x; }) == 0);
 }
 
 TEST_CASE("a ladder of doublings costs one rule a rung") {  // O-18
@@ -180,7 +180,7 @@ TEST_CASE("a second backward is refused and changes nothing") {  // O-19
 
 TEST_CASE("a tape that keeps its rules adds the same gradients again") {  // O-19
   const Parameter a("a", array({}, {3})), b("b", array({}, {2})), d("d", array({}, {1}));
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor e = (a + b) * d;
   tape.backward(e);
   tape.backward(e);
@@ -190,7 +190,7 @@ TEST_CASE("a tape that keeps its rules adds the same gradients again") {  // O-1
 }
 
 TEST_CASE("a tape that keeps its rules gives a Jacobian row by row") {
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({2, 3, 5}));
   const Tensor y = concat({x * x, sum(x, {}, true)}, 0);  // (x1^2, x2^2, x3^2, x1+x2+x3)
   const Array jacobian = array({4, 3}, {4, 0, 0, 0, 6, 0, 0, 0, 10, 1, 1, 1});

@@ -66,7 +66,7 @@ TEST_CASE("the character transformer learns with every attention and every kind 
   work.write("text", some_text(400));
   std::vector<std::vector<std::string>> variants = {
       {"--positions", "sinusoidal"}, {"--positions", "rotary"}, {"--positions", "alibi"}};
-  for (const std::string& name : attention_names()) variants.push_back({"--attention", name});
+  for (const std::string& name : attention_config_names()) variants.push_back({"--attention", name});
   for (std::vector<std::string> options : variants) {
     const std::string out = options[1];
     INFO(out);

@@ -37,15 +37,15 @@ TEST_CASE("models from PyTorch cost a text what they cost there") {
   for (const auto& [program, file, map] :
        {std::tuple(XTAPE_CHAR_RNN, "char_lstm", "lstm"), std::tuple(XTAPE_CHAR_TRANSFORMER, "gpt", "gpt")}) {
     INFO(file);
-    const json facts = json::parse(content_of(here + file + ".json"));
-    work.write("text", facts["text"]);
-    work.write("vocab.json", facts["vocab"].dump());
+    const json must_match = json::parse(content_of(here + file + ".json"));
+    work.write("text", must_match["text"]);
+    work.write("vocab.json", must_match["vocab"].dump());
     work.write("names.json", map_in_docs(map));
     std::vector<std::string> options = {
         "--weights", here + file + ".safetensors", "--evaluate", "text", "--vocab", "vocab.json", "--names",
         "names.json"};
     if (std::string(file) == "gpt") options.insert(options.end(), {"--heads", "3"});
-    check_near(nats_of(run(program, options, work.path())), facts["nats"], {0, 2e-6});
+    check_near(nats_of(run(program, options, work.path())), must_match["nats"], {0, 2e-6});
     CHECK(!std::filesystem::exists(work.path() + "/runs"));
   }
 }

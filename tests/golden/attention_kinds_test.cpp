@@ -45,9 +45,9 @@ GoldenTable op_cases() {
   return out;
 }
 
-GoldenCase attention(const std::string& title, const AttentionForm& form) {
+GoldenCase attention(const std::string& title, const AttentionConfig& form) {
   return {"MultiHeadAttention/" + title, [=](Golden& g) {
-            MultiHeadAttention layer(g.scope(), {.width = 8, .heads = 4, .form = form});
+            MultiHeadAttention layer(g.scope(), {.width = 8, .heads = 4, .attention = form});
             return g.loaded(layer)(g.in("x"), {.causal = true, .key_padding = padding_mask(g.integers("lengths"), 4)});
           }};
 }
@@ -55,7 +55,7 @@ GoldenCase attention(const std::string& title, const AttentionForm& form) {
 GoldenTable layer_cases() {
   GoldenTable out;
   for (const char* name : {"mqa", "gqa", "additive", "separable", "quadratic", "elu", "relu", "rff", "prf", "argmax"})
-    out.push_back(attention(name, attention_form(name, 4)));
+    out.push_back(attention(name, attention_config(name, 4)));
   out.push_back(attention("rotary", {.positions = AttentionPositions::rotary}));
   out.push_back(attention("alibi", {.positions = AttentionPositions::alibi}));
   out.push_back(attention("wide heads", {.head_width = 3, .value_width = 5}));

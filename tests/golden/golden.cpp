@@ -54,7 +54,7 @@ std::vector<double> numbers_of(const std::string& text) {
 
 GoldenArray parsed(const std::string& section, const std::string& name, const nlohmann::ordered_json& json) {
   GoldenArray out{section, name, {}, {}};
-  for (std::size_t extent : json.at("shape")) out.shape.push_back(extent);
+  for (std::size_t size : json.at("shape")) out.shape.push_back(size);
   if (json.contains("int")) out.numbers = json["int"].get<std::vector<double>>();
   else if (json.contains("f32")) out.numbers = numbers_of<float>(json["f32"]);
   else out.numbers = numbers_of<double>(json.at("f64"));

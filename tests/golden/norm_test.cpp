@@ -40,7 +40,7 @@ GoldenTable batch_norms() {
 }
 
 GoldenTable dropouts() {
-  const auto dropped = [](double p, const MaskKey& key) {
+  const auto dropped = [](double p, const RandomKey& key) {
     return [p, key](Golden& g) { return dropout(g.in("x"), p, key); };
   };
   return {

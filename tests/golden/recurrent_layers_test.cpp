@@ -15,8 +15,8 @@ constexpr index_t kInput = 4, kHidden = 3;
 /// PyTorch keeps the states of all layers and directions in one array [L D, B, H].
 std::vector<Tensor> apart(const Tensor& states) {
   std::vector<Tensor> out;
-  for (index_t i = 0; i < states.extent(0); ++i)
-    out.push_back(reshape(slice(states, 0, i, i + 1), {states.extent(1), states.extent(2)}));
+  for (index_t i = 0; i < states.size(0); ++i)
+    out.push_back(reshape(slice(states, 0, i, i + 1), {states.size(1), states.size(2)}));
   return out;
 }
 

@@ -45,7 +45,7 @@ struct MadeRun {
       for (int layer = 0; layer < 3; ++layer) {
         const std::string name = "layers." + std::to_string(layer);
         r.layers.push_back({name, 0, 1, 0.01 * noise(0.2) * (1 + 0.2 * layer)});
-        ParameterNumbers p{.name = name + ".weight", .grad_norm = r.grad_norm / 2 * noise(0.1), .grad_max = 0.1};
+        ParameterStats p{.name = name + ".weight", .grad_norm = r.grad_norm / 2 * noise(0.1), .grad_max = 0.1};
         p.grad_nonfinite = 0;
         p.grad_zero_share = 0;
         p.weight_norm = 10;
@@ -54,7 +54,7 @@ struct MadeRun {
         r.parameters.push_back(p);
       }
       r.units = {{"layers.0.relu", {}, {}, 0.02}, {"rnn_l0.hidden", 0.1, 0.1, {}}, {"rnn_l0.forget", 0.2, 0.25, {}}};
-      TimeNumbers times{"rnn_l0", {}};
+      TimeStats times{"rnn_l0", {}};
       for (index_t lag = 0; lag < window; ++lag) {
         times.hidden.push_back(0.001 * noise(0.2));
         times.lag_hidden.push_back(0.01 * std::pow(decay, lag) * noise(0.1));
@@ -72,7 +72,7 @@ struct MadeRun {
     RunInfo info = {.program = "made",
                     .options = {},
                     .seed = 1,
-                    .flavour = "f32",
+                    .dtype = "f32",
                     .blas = "none",
                     .isa = "v4",
                     .threads = 1,

@@ -85,10 +85,10 @@ TEST_CASE("the recurrent language model refuses what does not fit") {
   check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "id 5 is outside 0..4");
   check_throws<ShapeError>([&] { model(first_ids(2), model(first_ids(1)).state); },
                            "[gru] the hidden state must have shape (2,8); got shape (1,8)");
-  check_throws<ValueError>([] { cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
-  CHECK(cell_kind("rnn") == CellKind::rnn);
-  CHECK(cell_kind("gru") == CellKind::gru);
-  CHECK(cell_kind("lstm") == CellKind::lstm);
+  check_throws<ValueError>([] { parse_cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
+  CHECK(parse_cell_kind("rnn") == CellKind::rnn);
+  CHECK(parse_cell_kind("gru") == CellKind::gru);
+  CHECK(parse_cell_kind("lstm") == CellKind::lstm);
   CharRNNConfig config = small(CellKind::gru);
   config.forget_bias = 1;
   check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm has a forget gate");

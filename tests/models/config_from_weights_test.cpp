@@ -25,7 +25,7 @@ TEST_CASE("the sizes of a recurrent model follow from its weights") {
   for (const CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
     ParamStore store;
     const CharRNN model(store.root(), {.vocab = 7, .cell = cell, .embedding = 3, .hidden = 5, .layers = 2});
-    const CharRNNConfig config = char_rnn_config(shapes_in(store));
+    const CharRNNConfig config = char_rnn_config_from(shapes_in(store));
     CHECK(config.cell == cell);
     check_built<CharRNN>(shapes_in(store), config);
   }
@@ -46,30 +46,34 @@ TEST_CASE("the sizes of a transformer follow from its weights") {
                                                  .bias = bias,
                                                  .norm_bias = bias,
                                                  .head_bias = head_bias});
-        const TransformerConfig config = transformer_config(shapes_in(store), 2, 99);
+        const TransformerLMConfig config = transformer_lm_config_from(shapes_in(store), 2, 99);
         CHECK(config.context == 6);
         CHECK(config.tied_head == tied);
         check_built<TransformerLM>(shapes_in(store), config);
       }
   ParamStore store;
   const TransformerLM model(store.root(), {.vocab = 7, .width = 4, .heads = 2, .positions = Positions::sinusoidal});
-  const TransformerConfig config = transformer_config(shapes_in(store), 2, 99);
+  const TransformerLMConfig config = transformer_lm_config_from(shapes_in(store), 2, 99);
   CHECK(config.context == 99);
   check_built<TransformerLM>(shapes_in(store), config);
 }
 
 TEST_CASE("weights of no such model are refused") {
-  check_throws<ValueError>([] { char_rnn_config({}); }, "[char_rnn] the weights have no embedding.weight");
-  check_throws<ValueError>([] { char_rnn_config({{"embedding.weight", {7}}}); }, "is no matrix, but of shape (7)");
-  check_throws<ValueError>([] { char_rnn_config({{"embedding.weight", {7, 0}}}); }, "is no matrix, but of shape (7,0)");
+  check_throws<ValueError>([] { char_rnn_config_from({}); }, "[char_rnn] the weights have no embedding.weight");
+  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, "is no matrix, but of shape (7)");
   check_throws<ValueError>(
       [] {
-        char_rnn_config({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}});
+        char_rnn_config_from({{"embedding.weight", {7, 0}}});
+      },
+      "is no matrix, but of shape (7,0)");
+  check_throws<ValueError>(
+      [] {
+        char_rnn_config_from({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}});
       },
       "has 10 rows for a state of 5, which no cell has");
   check_throws<ValueError>(
       [] {
-        transformer_config({{"token_embedding.weight", {7, 4}}}, 2, 9);
+        transformer_lm_config_from({{"token_embedding.weight", {7, 4}}}, 2, 9);
       },
       "the weights have no layers.0.linear1.weight");
 }

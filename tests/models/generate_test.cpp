@@ -65,7 +65,7 @@ TEST_CASE("top-k and top-p draw among the most likely tokens only, with their sh
   const auto shares = [&](const GenerateOptions& options) {
     Random random(1, "draws");
     std::vector<double> out(5, 0);
-    for (int i = 0; i < 4000; ++i) out[static_cast<std::size_t>(draw_token(logits, options, random))] += 1.0 / 4000;
+    for (int i = 0; i < 4000; ++i) out[static_cast<std::size_t>(sample_token(logits, options, random))] += 1.0 / 4000;
     return out;
   };
   const auto check_shares = [&](const GenerateOptions& options, const std::vector<double>& want) {
@@ -83,7 +83,7 @@ TEST_CASE("top-k and top-p draw among the most likely tokens only, with their sh
   check_shares({.length = 1, .top_p = 1e-9}, {1, 0, 0, 0, 0});
   check_shares({.length = 1, .top_k = 3, .top_p = 0.5}, {4.0 / 7, 0, 3.0 / 7, 0, 0});  // 0.4 of 0.85 is less than half
   Random random(1, "draws");
-  CHECK(draw_token({1, std::nan(""), 3, 3}, {.length = 1, .temperature = 0}, random) == 2);
+  CHECK(sample_token({1, std::nan(""), 3, 3}, {.length = 1, .temperature = 0}, random) == 2);
 }
 
 TEST_CASE("what is written does not depend on the cache: a long context gives the tokens of whole passes") {

@@ -32,7 +32,7 @@ TEST_CASE("TransformerClassifier learns which of two words comes first") {
                                                      .width = 16,
                                                      .heads = 2,
                                                      .layers = 2,
-                                                     .attention = attention_form(name, 2)});
+                                                     .attention = attention_config(name, 2)});
     AdamW optimizer(decay_groups(store, 0.0));
     double late = 0;
     for (index_t step = 0; step < 300; ++step) {

@@ -7,7 +7,7 @@ using namespace xtape::test;
 
 namespace {
 
-const TransformerConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
+const TransformerLMConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
 
 IndexArray tokens(std::size_t batch, std::size_t length, std::uint64_t seed, index_t vocab = 11) {
   IndexArray out(Shape{batch, length});
@@ -36,7 +36,7 @@ std::size_t differing_positions(const Array& a, const Array& b, std::size_t begi
 
 TEST_CASE("TransformerLM: parameters have the names of PyTorch's encoder layers") {
   ParamStore store;
-  TransformerConfig config = kSmall;
+  TransformerLMConfig config = kSmall;
   config.layers = 1;
   TransformerLM model(store.root(), config);
   CHECK(names(store) ==
@@ -52,7 +52,7 @@ TEST_CASE("TransformerLM: parameters have the names of PyTorch's encoder layers"
 
 TEST_CASE("TransformerLM: without biases") {
   ParamStore store;
-  TransformerConfig config = kSmall;
+  TransformerLMConfig config = kSmall;
   config.bias = false;
   TransformerLM model(store.root(), config);
   for (const std::string& name : names(store))
@@ -62,7 +62,7 @@ TEST_CASE("TransformerLM: without biases") {
 
 TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gradients of both uses") {
   ParamStore store(2);
-  TransformerConfig config = kSmall;
+  TransformerLMConfig config = kSmall;
   config.tied_head = true;
   TransformerLM model(store.root(), config);
   const Parameter embedding = store.parameter("token_embedding.weight");
@@ -86,7 +86,7 @@ TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gr
 TEST_CASE("TransformerLM: sinusoidal positions have no parameters, and both kinds tell positions apart") {
   for (Positions positions : {Positions::learned, Positions::sinusoidal}) {
     ParamStore store(5);
-    TransformerConfig config = kSmall;
+    TransformerLMConfig config = kSmall;
     config.positions = positions;
     TransformerLM model(store.root(), config);
     CHECK(store.contains("position_embedding.weight") == (positions == Positions::learned));
@@ -135,21 +135,21 @@ TEST_CASE("TransformerLM: at the start the loss is about ln V") {
 TEST_CASE("TransformerLM: GPT-2's start scales the projections into the residual stream") {
   ParamStore store(1);
   TransformerLM model(store.root(), {.vocab = 10, .width = 128, .heads = 4, .layers = 8});
-  const auto deviation = [&](const char* name) {
+  const auto stddev = [&](const char* name) {
     double squares = 0;
     const Array& w = store.parameter(name).value();
     for (real v : w) squares += static_cast<double>(v) * static_cast<double>(v);
     return std::sqrt(squares / static_cast<double>(w.size()));
   };
-  check_near(deviation("layers.3.linear1.weight"), 0.02, {0.02, 0});
-  check_near(deviation("layers.3.linear2.weight"), 0.005, {0.02, 0});
-  check_near(deviation("layers.3.self_attn.in_proj_weight"), 0.02, {0.02, 0});
-  check_near(deviation("layers.3.self_attn.out_proj.weight"), 0.005, {0.02, 0});
+  check_near(stddev("layers.3.linear1.weight"), 0.02, {0.02, 0});
+  check_near(stddev("layers.3.linear2.weight"), 0.005, {0.02, 0});
+  check_near(stddev("layers.3.self_attn.in_proj_weight"), 0.02, {0.02, 0});
+  check_near(stddev("layers.3.self_attn.out_proj.weight"), 0.005, {0.02, 0});
 }
 
 TEST_CASE("TransformerLM: dropout acts in training only") {
   ParamStore store(3);
-  TransformerConfig config = kSmall;
+  TransformerLMConfig config = kSmall;
   config.dropout = 0.3;
   TransformerLM model(store.root(), config);
   const IndexArray ids = tokens(1, 8, 1);
@@ -189,11 +189,11 @@ TEST_CASE("TransformerLM: texts beyond the context, unknown tokens and other ran
 TEST_CASE("TransformerLM: configurations that make no model") {
   const auto refused = [](const auto& spoil, const char* part) {
     ParamStore store;
-    TransformerConfig config = kSmall;
+    TransformerLMConfig config = kSmall;
     spoil(config);
     check_throws<ValueError>([&] { TransformerLM model(store.root(), config); }, part);
   };
-  using C = TransformerConfig;
+  using C = TransformerLMConfig;
   refused([](C& c) { c.vocab = 0; }, "[transformer_lm] vocab, context and layers must be at least 1, not 0, 8 and 2");
   refused([](C& c) { c.context = 0; }, "not 11, 0 and 2");
   refused([](C& c) { c.layers = 0; }, "not 11, 8 and 0");
@@ -203,17 +203,17 @@ TEST_CASE("TransformerLM: configurations that make no model") {
 }
 
 TEST_CASE("TransformerLM: cached steps equal the whole, with every attention and every kind of positions") {
-  std::vector<TransformerConfig> configs;
-  for (const std::string& name : attention_names()) {
+  std::vector<TransformerLMConfig> configs;
+  for (const std::string& name : attention_config_names()) {
     configs.push_back(kSmall);
     configs.back().heads = 2;
-    configs.back().attention = attention_form(name, 2);
+    configs.back().attention = attention_config(name, 2);
   }
   for (const char* name : {"learned", "sinusoidal", "rotary", "alibi"}) {
     configs.push_back(kSmall);
-    configs.back().positions = positions_of(name);
+    configs.back().positions = parse_positions(name);
   }
-  for (const TransformerConfig& config : configs) {
+  for (const TransformerLMConfig& config : configs) {
     ParamStore store(3);
     const TransformerLM model(store.root(), config);
     const IndexArray ids = tokens(2, 8, 1);
@@ -255,5 +255,5 @@ TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and wh
   CHECK(cache.bytes() > 0);
   check_throws<ValueError>([&] { model.step(tokens(2, 7, 1), cache); }, "9 positions are more than the context of 8");
   check_throws<ShapeError>([&] { model.step(tokens(1, 2, 1), cache); }, "with the B of the cache");
-  check_throws<ValueError>([] { positions_of("absolute"); }, "there are no positions 'absolute'");
+  check_throws<ValueError>([] { parse_positions("absolute"); }, "there are no positions 'absolute'");
 }

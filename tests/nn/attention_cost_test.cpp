@@ -7,9 +7,9 @@ using namespace xtape::test;
 
 namespace {
 
-AttentionCost cost(const AttentionForm& form, const AttentionSizes& sizes) {
+AttentionCost cost(const AttentionConfig& config, const AttentionSizes& sizes) {
   ParamStore store;
-  return MultiHeadAttention(store.root(), {.width = 64, .heads = 8, .form = form}).cost(sizes);
+  return MultiHeadAttention(store.root(), {.width = 64, .heads = 8, .attention = config}).cost(sizes);
 }
 
 }  // namespace
@@ -17,11 +17,11 @@ AttentionCost cost(const AttentionForm& form, const AttentionSizes& sizes) {
 TEST_CASE("attention cost: projections and scores of self-attention are equal at n = 2 d") {  // A3
   const AttentionCost at = cost({}, {.batch = 3, .queries = 128, .keys = 128});
   CHECK(at.projections == 3.0 * 128 * 64 * 64 * 4);
-  CHECK(at.mixing == 3.0 * 128 * 128 * 64 * 2);
-  CHECK(at.projections == at.mixing);
-  CHECK(at.multiply_adds() == at.projections + at.mixing);
-  CHECK(cost({}, {.queries = 4, .keys = 4, .causal = true}).mixing == 10.0 * 64 * 2);
-  CHECK(cost({}, {.queries = 2, .keys = 5, .causal = true}).mixing == 9.0 * 64 * 2);
+  CHECK(at.attention == 3.0 * 128 * 128 * 64 * 2);
+  CHECK(at.projections == at.attention);
+  CHECK(at.multiply_adds() == at.projections + at.attention);
+  CHECK(cost({}, {.queries = 4, .keys = 4, .causal = true}).attention == 10.0 * 64 * 2);
+  CHECK(cost({}, {.queries = 2, .keys = 5, .causal = true}).attention == 9.0 * 64 * 2);
   CHECK(at.score_bytes == 0);
   CHECK(cost({.positions = AttentionPositions::alibi}, {.queries = 5, .keys = 7}).score_bytes ==
         8 * 5 * 7.0 * sizeof(real));
@@ -40,18 +40,19 @@ TEST_CASE("attention cost: what a decoding step reads") {  // A13
 
 TEST_CASE(
     "attention cost: linear kinds grow with n, the others with its square; the quadratic kernel crosses at d^2/2") {
-  const auto growth = [](const AttentionForm& form) {
-    return cost(form, {.queries = 2000, .keys = 2000}).mixing / cost(form, {.queries = 1000, .keys = 1000}).mixing;
+  const auto growth = [](const AttentionConfig& config) {
+    return cost(config, {.queries = 2000, .keys = 2000}).attention /
+           cost(config, {.queries = 1000, .keys = 1000}).attention;
   };
-  for (const std::string& name : attention_names()) {
-    const AttentionForm form = attention_form(name, 8);
-    CHECK(growth(form) == (is_linear(form.kind) ? 2 : 4));
+  for (const std::string& name : attention_config_names()) {
+    const AttentionConfig config = attention_config(name, 8);
+    CHECK(growth(config) == (is_linear(config.kind) ? 2 : 4));
   }
   const auto mixing = [](AttentionKind kind, index_t n) {
     ParamStore store;
-    return MultiHeadAttention(store.root(), {.width = 32, .heads = 1, .form = {.kind = kind}})
+    return MultiHeadAttention(store.root(), {.width = 32, .heads = 1, .attention = {.kind = kind}})
         .cost({.queries = n, .keys = n})
-        .mixing;
+        .attention;
   };
   const index_t crossing = 33 * 34 / 2;  // A6: at about N = C
   CHECK(mixing(AttentionKind::quadratic, crossing / 4) > mixing(AttentionKind::softmax, crossing / 4));

@@ -18,9 +18,9 @@ namespace {
 const Limits kClose = {tolerance(1e-11, 1e-4), tolerance(1e-11, 1e-5)};
 
 /// All kinds by name, with rotary positions and ALiBi.
-std::vector<std::pair<std::string, AttentionForm>> all_forms() {
-  std::vector<std::pair<std::string, AttentionForm>> out;
-  for (const std::string& name : attention_names()) out.emplace_back(name, attention_form(name, 4));
+std::vector<std::pair<std::string, AttentionConfig>> all_configs() {
+  std::vector<std::pair<std::string, AttentionConfig>> out;
+  for (const std::string& name : attention_config_names()) out.emplace_back(name, attention_config(name, 4));
   out.push_back({"custom", {.kind = AttentionKind::custom, .feature_map = [](const Tensor& x) { return exp(x); }}});
   out.push_back({"rotary", {.positions = AttentionPositions::rotary}});
   out.push_back({"rotary elu", {.kind = AttentionKind::elu, .positions = AttentionPositions::rotary}});
@@ -33,7 +33,8 @@ std::vector<std::pair<std::string, AttentionForm>> all_forms() {
 struct Layer {
   ParamStore store{4};
   MultiHeadAttention attention;
-  explicit Layer(const AttentionForm& form) : attention(store.root(), {.width = 8, .heads = 4, .form = form}) {}
+  explicit Layer(const AttentionConfig& config)
+      : attention(store.root(), {.width = 8, .heads = 4, .attention = config}) {}
 };
 
 /// x with the positions from `first` on replaced.
@@ -48,9 +49,9 @@ Array spoiled(Array x, std::size_t first, real value) {
 
 TEST_CASE("every attention: later positions and padding have no influence, bit for bit, be they large or NaN") {
   const Array x = sample({2, 9, 8}, 1);
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
-    const Layer layer(form);
+    const Layer layer(config);
     const Tensor causal = layer.attention(Tensor(x), {.causal = true});
     const Tensor padded = layer.attention(Tensor(x), {.key_padding = padding_mask({6, 6}, 9)});
     for (const real other : {real(30), std::numeric_limits<real>::quiet_NaN()}) {
@@ -63,9 +64,9 @@ TEST_CASE("every attention: later positions and padding have no influence, bit f
 }
 
 TEST_CASE("every attention: hidden positions get exactly zero gradient") {
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
-    const Layer layer(form);
+    const Layer layer(config);
     for (const AttentionMasks& masks :
          {AttentionMasks{.causal = true}, AttentionMasks{.key_padding = padding_mask({6, 6}, 9)}}) {
       Tape tape;
@@ -82,9 +83,9 @@ TEST_CASE("every attention: hidden positions get exactly zero gradient") {
 
 TEST_CASE("every attention: a position that sees nothing gives the output bias") {
   const Tensor x(sample({2, 3, 8}, 1));
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
-    Layer layer(form);
+    Layer layer(config);
     layer.attention.out_proj.bias.set_value(sample({8}, 9));
     const Tensor y = layer.attention(x, {.key_padding = padding_mask({3, 0}, 3)});
     for (index_t t = 0; t < 3; ++t)
@@ -94,9 +95,9 @@ TEST_CASE("every attention: a position that sees nothing gives the output bias")
 
 TEST_CASE("every attention: a memory of the same content gives self-attention, and queries are its last positions") {
   const Tensor x(sample({2, 7, 8}, 1));
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
-    const Layer layer(form);
+    const Layer layer(config);
     const Tensor whole = layer.attention(x, {.causal = true});
     check_near(layer.attention(x, x, {.causal = true}).value(), whole.value(), kClose);
     const Tensor last = layer.attention(slice(x, 1, 4, 7), x, {.causal = true});
@@ -127,25 +128,25 @@ TEST_CASE(
 
 TEST_CASE("grouped heads read the key head of their group") {
   const Tensor q(sample({1, 4, 3, 2}, 1)), k(sample({1, 2, 3, 2}, 2)), v(sample({1, 2, 3, 2}, 3));
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
-    const MixOperands operands = {Tensor(sample({4, 2}, 4)), Tensor(sample({5, 2}, 5))};
-    const auto mixed = [&](const AttentionForm& f, const Tensor& keys, const Tensor& values) {
-      return mix_heads(f, q, keys, values, {.causal = true}, operands);
+    const AttentionWeights operands = {Tensor(sample({4, 2}, 4)), Tensor(sample({5, 2}, 5))};
+    const auto mixed = [&](const AttentionConfig& f, const Tensor& keys, const Tensor& values) {
+      return attend(f, q, keys, values, {.causal = true}, operands);
     };
     const auto twice = [](const Tensor& x) {
       return concat({slice(x, 1, 0, 1), slice(x, 1, 0, 1), slice(x, 1, 1, 2), slice(x, 1, 1, 2)}, 1);
     };
-    check_near(mixed(form, k, v).value(), mixed(form, twice(k), twice(v)).value(), kClose);
+    check_near(mixed(config, k, v).value(), mixed(config, twice(k), twice(v)).value(), kClose);
   }
 }
 
 TEST_CASE("positive random features with a given projection, stabilised") {  // O-08
   const auto column = [](std::initializer_list<double> x) { return Tensor(array({1, 1, x.size(), 1}, x)); };
-  const AttentionForm prf = {.kind = AttentionKind::prf, .scale = 1};
+  const AttentionConfig prf = {.kind = AttentionKind::prf, .scale = 1};
   const auto attended = [&](std::initializer_list<double> w, double q, std::initializer_list<double> k) {
     return static_cast<double>(
-        mix_heads(prf, column({q}), column(k), column({10, 20}), {.scale = 1}, {.features = Tensor(array({2, 1}, w))})
+        attend(prf, column({q}), column(k), column({10, 20}), {.scale = 1}, {.features = Tensor(array({2, 1}, w))})
             .item());
   };
   check_near(attended({1, -1}, 1, {3, -1}), 16.6659212775, {tolerance(1e-9, 1e-5), 0});
@@ -161,7 +162,7 @@ TEST_CASE("random features converge to softmax attention as their number grows")
       double squares = 0;
       for (std::uint64_t draw = 0; draw < 40; ++draw) {
         const Tensor features(random_features(m, 4, orthogonal, {1, 2, draw}));
-        const Tensor got = mix_heads({.kind = kind}, q, k, v, {.causal = true}, {.features = features});
+        const Tensor got = attend({.kind = kind}, q, k, v, {.causal = true}, {.features = features});
         squares += std::pow(static_cast<double>(norm(got - exact).item()), 2);
       }
       return std::sqrt(squares / 40);
@@ -260,15 +261,15 @@ TEST_CASE("ALiBi: slopes, and scores that fall with distance") {
         bias(h, t, s) =
             static_cast<real>(-std::exp2(h == 0 ? -4 : -8) * (static_cast<double>(t + 2) - static_cast<double>(s)));
   const Tensor hidden = masked_fill(scores + Tensor(bias), causal_mask(3, 5), -std::numeric_limits<real>::infinity());
-  check_near(mix_heads({.positions = AttentionPositions::alibi}, q, k, v, {.causal = true}).value(),
+  check_near(attend({.positions = AttentionPositions::alibi}, q, k, v, {.causal = true}).value(),
              matmul(softmax(hidden), v).value(), kClose);
 }
 
 TEST_CASE("dropout: of the weights where there are some, of the mixed values elsewhere, in training only") {
-  for (const auto& [name, form] : all_forms()) {
+  for (const auto& [name, config] : all_configs()) {
     INFO(name);
     ParamStore store(4);
-    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .form = form, .dropout = 0.5});
+    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = config, .dropout = 0.5});
     const Tensor x(sample({2, 6, 8}, 1));
     CHECK(layer(x).value() != layer(x).value());
     store.eval();
@@ -278,7 +279,7 @@ TEST_CASE("dropout: of the weights where there are some, of the mixed values els
 
 TEST_CASE("head widths and value widths of their own") {  // A11
   ParamStore store(4);
-  MultiHeadAttention layer(store.root(), {.width = 6, .heads = 4, .form = {.head_width = 5, .value_width = 3}});
+  MultiHeadAttention layer(store.root(), {.width = 6, .heads = 4, .attention = {.head_width = 5, .value_width = 3}});
   CHECK(same_shape(layer.in_proj_weight.shape(), Shape{4 * 5 + 4 * 5 + 4 * 3, 6}));
   CHECK(same_shape(layer.out_proj.weight.shape(), Shape{6, 12}));
   CHECK(same_shape(layer(Tensor::ones({2, 3, 6})).shape(), Shape{2, 3, 6}));
@@ -286,9 +287,9 @@ TEST_CASE("head widths and value widths of their own") {  // A11
 
 TEST_CASE("forms that make no attention, and masks that a linear kind cannot have") {
   ParamStore store;
-  const auto refused = [&](const AttentionForm& form, const char* part) {
-    check_throws<ValueError>([&] { MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .form = form}); },
-                             part);
+  const auto refused = [&](const AttentionConfig& config, const char* part) {
+    check_throws<ValueError>(
+        [&] { MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = config}); }, part);
     CHECK(store.entries().empty());
   };
   refused({.key_heads = 3}, "[attention ] 3 key heads do not divide the 2 heads");
@@ -298,10 +299,10 @@ TEST_CASE("forms that make no attention, and masks that a linear kind cannot hav
   refused({.kind = AttentionKind::custom}, "needs a feature_map");
   refused({.positions = AttentionPositions::rotary}, "rotary positions turn pairs, but the head width is 3");
   refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi}, "ALiBi needs the scores");
-  check_throws<ValueError>([] { attention_form("linear", 4); },
+  check_throws<ValueError>([] { attention_config("linear", 4); },
                            "there is no attention 'linear'; there are softmax, mqa");
-  check_throws<ValueError>([] { attention_form("gqa", 3); }, "gqa halves the heads");
-  MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .form = {.kind = AttentionKind::elu}});
+  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa halves the heads");
+  MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = {.kind = AttentionKind::elu}});
   check_throws<UnsupportedError>(
       [&] {
         layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)});

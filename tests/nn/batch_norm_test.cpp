@@ -92,7 +92,7 @@ TEST_CASE("BatchNorm: sequences are normalised over batch and time") {
 TEST_CASE("BatchNorm: in training an output depends on its own column only, exactly") {
   ParamStore store;
   BatchNorm layer(store.root(), 3);
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(sample({4, 3}, 2)), y = layer(x);
   for (std::size_t j = 0; j < 3; ++j) {
     Array seed = Tensor::zeros({4, 3}).value();

@@ -6,7 +6,7 @@ using namespace xtape::test;
 namespace {
 
 struct Moments {
-  double mean = 0, deviation = 0, low = 0, high = 0;
+  double mean = 0, stddev = 0, low = 0, high = 0;
 };
 
 Moments moments(const Array& x) {
@@ -19,7 +19,7 @@ Moments moments(const Array& x) {
     out.low = std::min(out.low, v);
     out.high = std::max(out.high, v);
   }
-  out.deviation = std::sqrt(squares - out.mean * out.mean);
+  out.stddev = std::sqrt(squares - out.mean * out.mean);
   return out;
 }
 
@@ -31,19 +31,19 @@ Moments moments(const Init& init, const Shape& shape = {300, 200}) {
 }
 
 /// Mean and deviation within four standard errors; normal numbers leave any interval, uniform ones fill theirs.
-void check_normal(const Init& init, double mean, double deviation) {
+void check_normal(const Init& init, double mean, double stddev) {
   const Moments m = moments(init);
-  check_near(m.mean, mean, {0, 4 * deviation / std::sqrt(60000.0)});
-  check_near(m.deviation, deviation, {4 / std::sqrt(2 * 60000.0), 0});
-  CHECK(m.high > mean + 3 * deviation);
-  CHECK(m.low < mean - 3 * deviation);
+  check_near(m.mean, mean, {0, 4 * stddev / std::sqrt(60000.0)});
+  check_near(m.stddev, stddev, {4 / std::sqrt(2 * 60000.0), 0});
+  CHECK(m.high > mean + 3 * stddev);
+  CHECK(m.low < mean - 3 * stddev);
 }
 
 void check_uniform(const Init& init, double low, double high, const Shape& shape = {300, 200}) {
   const Moments m = moments(init, shape);
   const double width = high - low;
   check_near(m.mean, (low + high) / 2, {0, 4 * width / std::sqrt(12 * 60000.0)});
-  check_near(m.deviation, width / std::sqrt(12.0), {0.01, 0});
+  check_near(m.stddev, width / std::sqrt(12.0), {0.01, 0});
   CHECK(m.low >= low - 1e-7);
   CHECK(m.high <= high + 1e-7);
   CHECK(m.low < low + 0.001 * width);
@@ -62,7 +62,7 @@ TEST_CASE("init: uniform and normal have their moments and ranges") {
   check_uniform(init::uniform(-1, 3), -1, 3);
   check_normal(init::normal(2, 0.5), 2, 0.5);
   CHECK(moments(init::uniform(2, 2)).low == 2);
-  CHECK(moments(init::normal(2, 0)).deviation < 1e-6);
+  CHECK(moments(init::normal(2, 0)).stddev < 1e-6);
 }
 
 TEST_CASE("init: Xavier by both fans, He by one") {
@@ -73,9 +73,9 @@ TEST_CASE("init: Xavier by both fans, He by one") {
   check_normal(init::xavier_normal(), 0, std::sqrt(2.0 / 500));
   check_normal(init::xavier_normal(2), 0, 2 * std::sqrt(2.0 / 500));
   check_uniform(init::he_uniform(), -he, he);
-  check_uniform(init::he_uniform(1, init::Fan::out), -std::sqrt(3.0 / 300), std::sqrt(3.0 / 300));
+  check_uniform(init::he_uniform(1, init::FanMode::out), -std::sqrt(3.0 / 300), std::sqrt(3.0 / 300));
   check_normal(init::he_normal(), 0, std::sqrt(2.0 / 200));
-  check_normal(init::he_normal(1, init::Fan::out), 0, std::sqrt(1.0 / 300));
+  check_normal(init::he_normal(1, init::FanMode::out), 0, std::sqrt(1.0 / 300));
 }
 
 TEST_CASE("init: axes past the second multiply both fans") {
@@ -85,7 +85,7 @@ TEST_CASE("init: axes past the second multiply both fans") {
 }
 
 TEST_CASE("init: PyTorch's default and GPT-2's") {
-  check_uniform(init::by_fan_in(25), -0.2, 0.2);
+  check_uniform(init::uniform_fan_in(25), -0.2, 0.2);
   check_normal(init::gpt2(), 0, 0.02);
   check_normal(init::gpt2_residual(8), 0, 0.005);
 }
@@ -108,8 +108,8 @@ TEST_CASE("init: He keeps the size of activations through deep relu layers") {
     x = relu(layer(x));
   }
   const Moments m = moments(x.value());
-  CHECK(std::hypot(m.mean, m.deviation) > 0.4);
-  CHECK(std::hypot(m.mean, m.deviation) < 2.5);
+  CHECK(std::hypot(m.mean, m.stddev) > 0.4);
+  CHECK(std::hypot(m.mean, m.stddev) < 2.5);
 }
 
 TEST_CASE("init: numbers outside their domain and weights without fans") {
@@ -124,7 +124,7 @@ TEST_CASE("init: numbers outside their domain and weights without fans") {
     check_throws<ValueError>([&] { init::he_uniform(bad); }, "the gain");
     check_throws<ValueError>([&] { init::he_normal(bad); }, "the gain");
   }
-  check_throws<ValueError>([] { init::by_fan_in(0); }, "fan-in must be at least 1, not 0");
+  check_throws<ValueError>([] { init::uniform_fan_in(0); }, "fan-in must be at least 1, not 0");
   check_throws<ValueError>([] { init::gpt2_residual(0); }, "there must be at least 1 layer, not 0");
   for (const Init& init : {init::xavier_uniform(), init::xavier_normal(), init::he_uniform(), init::he_normal()})
     check_throws<ShapeError>([&] { ParamStore().root().parameter("w", {4}, init); },

@@ -15,9 +15,9 @@ namespace {
 
 const Limits kSame = {tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)};
 
-std::vector<std::pair<std::string, AttentionForm>> all_forms() {
-  std::vector<std::pair<std::string, AttentionForm>> out;
-  for (const std::string& name : attention_names()) out.emplace_back(name, attention_form(name, 4));
+std::vector<std::pair<std::string, AttentionConfig>> all_forms() {
+  std::vector<std::pair<std::string, AttentionConfig>> out;
+  for (const std::string& name : attention_config_names()) out.emplace_back(name, attention_config(name, 4));
   for (const AttentionPositions positions : {AttentionPositions::rotary, AttentionPositions::alibi})
     out.push_back({positions == AttentionPositions::rotary ? "rotary" : "alibi", {.positions = positions}});
   out.push_back({"rotary prf", {.kind = AttentionKind::prf, .positions = AttentionPositions::rotary}});
@@ -54,7 +54,7 @@ TEST_CASE("every attention: cached equals whole in any chunks, the cache growing
   for (const auto& [name, form] : all_forms()) {
     INFO(name);
     ParamStore store(4);
-    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .form = form});
+    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = form});
     const Tensor x(sample({2, 150, 8}, 1));
     const Tensor whole = layer(x, {.causal = true});
     for (const std::vector<index_t>& chunks : {std::vector<index_t>{150}, {40, 1, 1, 20, 3, 85}, {1, 70, 15, 64}}) {
@@ -76,7 +76,7 @@ TEST_CASE("every attention: sequences of different lengths in one batch, padding
   for (const auto& [name, form] : all_forms()) {
     INFO(name);
     ParamStore store(4);
-    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .form = form});
+    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = form});
     const Array x = sample({3, 30, 8}, 1);
     const Tensor whole = layer(Tensor(x), {.causal = true});
     AttentionCache cache = layer.cache(3, 30);
@@ -102,7 +102,7 @@ TEST_CASE("every attention: rows of a cache can be chosen anew") {
   for (const auto& [name, form] : all_forms()) {
     INFO(name);
     ParamStore store(4);
-    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .form = form});
+    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = form});
     const Tensor x(sample({3, 6, 8}, 1));
     AttentionCache cache = layer.cache(3, 10);
     layer.step(slice(x, 1, 0, 5), cache);
@@ -122,11 +122,11 @@ TEST_CASE("every attention: a memory read from its cache") {
     if (form.positions != AttentionPositions::none) continue;  // a memory shares no positions with the queries
     INFO(name);
     ParamStore store(4);
-    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .form = form});
+    MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = form});
     const Tensor x(sample({2, 3, 8}, 1)), memory(sample({2, 5, 8}, 2));
     const Mask padding = padding_mask({5, 2}, 5);
     const Tensor whole = layer(x, memory, {.key_padding = padding});
-    const MemoryCache cache = layer.memory_cache(memory, padding);
+    const CrossAttentionCache cache = layer.memory_cache(memory, padding);
     for (index_t t = 0; t < 3; ++t)
       check_near(layer.step(slice(x, 1, t, t + 1), cache).value(), steps(whole, t, t + 1), kSame);
   }
@@ -134,8 +134,8 @@ TEST_CASE("every attention: a memory read from its cache") {
 
 TEST_CASE("caches: bytes, limits and errors leave them as they were") {
   ParamStore store(4);
-  MultiHeadAttention layer(store.root() / "a", {.width = 8, .heads = 4, .form = {.key_heads = 1}});
-  MultiHeadAttention linear(store.root() / "b", {.width = 8, .heads = 4, .form = {.kind = AttentionKind::elu}});
+  MultiHeadAttention layer(store.root() / "a", {.width = 8, .heads = 4, .attention = {.key_heads = 1}});
+  MultiHeadAttention linear(store.root() / "b", {.width = 8, .heads = 4, .attention = {.kind = AttentionKind::elu}});
   AttentionCache cache = layer.cache(2, 100), sums = linear.cache(2, 100);
   const index_t row = 2 * cached_row_width(2) * static_cast<index_t>(sizeof(real));  // of keys and values
   CHECK(cache.bytes() == 2 * 64 * row);

@@ -84,14 +84,14 @@ std::vector<LayerCase> attention_kinds() {
   const Array x = sample({2, 3, 8}, 7), memory = sample({2, 4, 8}, 8);
   const AttentionMasks causal = {.causal = true, .key_padding = padding_mask({3, 2}, 3)};
   const AttentionMasks padded = {.key_padding = padding_mask({4, 2}, 4)};
-  std::vector<std::pair<std::string, AttentionForm>> forms;
-  for (const std::string& name : attention_names()) forms.emplace_back(name, attention_form(name, 4));
+  std::vector<std::pair<std::string, AttentionConfig>> forms;
+  for (const std::string& name : attention_config_names()) forms.emplace_back(name, attention_config(name, 4));
   forms.push_back({"rotary", {.positions = AttentionPositions::rotary}});
   forms.push_back({"alibi", {.positions = AttentionPositions::alibi}});
   forms.push_back({"wide heads", {.head_width = 3, .value_width = 5}});
   std::vector<LayerCase> out;
   for (const auto& [name, form] : forms) {
-    const MultiHeadAttentionOptions options = {.width = 8, .heads = 4, .form = form};
+    const MultiHeadAttentionOptions options = {.width = 8, .heads = 4, .attention = form};
     out.push_back(
         {"MultiHeadAttention",
          name,
@@ -124,13 +124,13 @@ std::vector<LayerCase> sequence_models() {
   const Mask padding = padding_mask({4, 2}, 4);
   const auto translate = [=](const auto& model, Args) { return model(source, padding, target); };
   const auto classify = [=](const TransformerClassifier& model, Args) { return model(source, padding); };
-  const Seq2SeqConfig config = {.source_vocab = 7,
-                                .target_vocab = 5,
-                                .context = 4,
-                                .width = 4,
-                                .heads = 2,
-                                .encoder_layers = 1,
-                                .decoder_layers = 1};
+  const Seq2SeqTransformerConfig config = {.source_vocab = 7,
+                                           .target_vocab = 5,
+                                           .context = 4,
+                                           .width = 4,
+                                           .heads = 2,
+                                           .encoder_layers = 1,
+                                           .decoder_layers = 1};
   TransformerClassifierConfig classifier = {
       .vocab = 7, .classes = 3, .context = 4, .width = 4, .heads = 2, .layers = 1};
   std::vector<LayerCase> out = {
@@ -185,8 +185,8 @@ std::vector<LayerCase> models() {
   const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
   const auto call = [ids](const TransformerLM& model, Args) { return model(ids); };
   const auto logits = [ids](const CharRNN& model, Args) { return model(ids).logits; };
-  const TransformerConfig config = {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 2};
-  TransformerConfig tied = config;
+  const TransformerLMConfig config = {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 2};
+  TransformerLMConfig tied = config;
   tied.tied_head = true;
   tied.positions = Positions::sinusoidal;
   return {{"TransformerLM", "learned positions", {}, builder<TransformerLM>(call, config)},

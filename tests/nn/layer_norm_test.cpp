@@ -26,7 +26,7 @@ TEST_CASE("LayerNorm: epsilon stands inside the root") {
 
 TEST_CASE("LayerNorm: the bias alone and both can be left out; names are PyTorch's") {
   ParamStore store;
-  LayerNorm full(store.root() / "full", 3), gain(store.root() / "gain", 3, {.bias = false}),
+  LayerNorm full(store.root() / "full", 3), weight(store.root() / "gain", 3, {.bias = false}),
       none(store.root() / "none", 3, {.affine = false});
   CHECK(store.contains("full.weight"));
   CHECK(store.contains("full.bias"));
@@ -34,14 +34,14 @@ TEST_CASE("LayerNorm: the bias alone and both can be left out; names are PyTorch
   CHECK(store.entries().size() == 3);
   const Tensor x(row({1, 2, 4}));
   check_equal(none(x).value(), full(x).value());
-  check_equal(gain(x).value(), full(x).value());
+  check_equal(weight(x).value(), full(x).value());
   CHECK_FALSE(none.weight.defined());
 }
 
 TEST_CASE("LayerNorm: an output depends on its own row only, exactly") {
   ParamStore store;
   LayerNorm layer(store.root(), 4);
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(sample({3, 4}, 2)), y = layer(x);
   for (std::size_t i = 0; i < 3; ++i) {
     Array seed = Tensor::zeros({3, 4}).value();

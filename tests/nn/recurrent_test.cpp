@@ -192,10 +192,10 @@ TEST_CASE("dropout acts between layers, in training only, with a new mask at eac
 TEST_CASE("watchers are told the layer and direction of each step") {
   ParamStore store;
   const GRU layer(store.root() / "decoder", 2, 3, {.layers = 2, .bidirectional = true});
-  Tape tape({.watch_steps = true});
+  Tape tape({.record_step_norms = true});
   tape.backward(sum(layer(Tensor(sample({2, 2, 2}, 1))).y));
   std::vector<std::string> seen;
-  for (const Watched& w : tape.watched()) seen.push_back(w.name + "/" + std::to_string(w.time));
+  for (const GradNorm& w : tape.grad_norms()) seen.push_back(w.name + "/" + std::to_string(w.time));
   CHECK(seen == std::vector<std::string>{"decoder_l1_reverse/0", "decoder_l1_reverse/1", "decoder_l1/1", "decoder_l1/0",
                                          "decoder_l0_reverse/0", "decoder_l0_reverse/1", "decoder_l0/1",
                                          "decoder_l0/0"});

@@ -18,7 +18,7 @@ TEST_CASE("RMSNorm: epsilon stands inside the root; the gain can be left out") {
   RMSNorm layer(store.root(), 2, {.eps = 3, .affine = false});
   check_near(layer(Tensor(row({1, -1}))).value(), row({0.5, -0.5}));
   CHECK(store.entries().empty());
-  RMSNorm with_gain(store.root() / "norm", 2);
+  RMSNorm with_weight(store.root() / "norm", 2);
   CHECK(store.entries().size() == 1);
   CHECK(store.contains("norm.weight"));
 }

@@ -56,10 +56,10 @@ TEST_CASE("adam: one step of decay at zero gradient") {
 
 TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay does not") {
   constexpr std::size_t count = 20000;
-  const double lr = 1e-3, lambda = 0.1, deviations[] = {0.1, 0.3, 1, 3};
+  const double lr = 1e-3, lambda = 0.1, stddevs[] = {0.1, 0.3, 1, 3};
   const int before = 400, steps = 100;
   Groups l2, decoupled;
-  for (double s : deviations) {
+  for (double s : stddevs) {
     const Array ones = Tensor::ones({count}).value();
     l2.push_back({.name = "l2", .parameters = {Parameter(std::to_string(s), ones)}, .weight_decay = lambda});
     decoupled.push_back({.name = "w", .parameters = {Parameter(std::to_string(s), ones)}, .weight_decay = lambda});
@@ -71,7 +71,7 @@ TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay do
     const Array unit = noise(random, count);
     for (std::size_t k = 0; k < l2.size(); ++k) {
       Array g = unit;
-      for (std::size_t i = 0; i < count; ++i) g.data()[i] *= static_cast<real>(deviations[k]);
+      for (std::size_t i = 0; i < count; ++i) g.data()[i] *= static_cast<real>(stddevs[k]);
       l2[k].parameters[0].set_grad(g);
       decoupled[k].parameters[0].set_grad(g);
     }
@@ -80,7 +80,7 @@ TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay do
     adamw.step(rate);
   }
   for (std::size_t k = 0; k < l2.size(); ++k) {
-    const double s = deviations[k], want = lambda / std::sqrt(s * s + lambda * lambda);
+    const double s = stddevs[k], want = lambda / std::sqrt(s * s + lambda * lambda);
     const double by_l2 = -std::log(mean_of(l2[k].parameters[0].value())) / (lr * steps);
     const double by_decay = -std::log(mean_of(decoupled[k].parameters[0].value())) / (lr * steps);
     std::printf("decay rate at noise %.1f: Adam with L2 %.4f, predicted %.4f; AdamW %.4f, predicted %.4f\n", s, by_l2,

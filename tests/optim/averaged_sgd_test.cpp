@@ -79,16 +79,16 @@ TEST_CASE("averaged_sgd: the average is (1 - beta) times the sum of beta^(t-i) g
 
 TEST_CASE("averaged_sgd: the mean of v is (1 - beta^t) E[g]; corrected it is E[g]") {
   constexpr std::size_t replicates = 20000;
-  const double mean = 0.7, deviation = 1.5, beta = 0.9;
+  const double mean = 0.7, stddev = 1.5, beta = 0.9;
   Parameter w("w", Array(Shape{replicates}));
   AveragedSGD optimizer(one_group(w), {.beta = beta, .bias_correction = true});
   Random random(11, "replicates");
   for (int t = 1; t <= 30; ++t) {
     w.set_value(Tensor::zeros({replicates}).value());
-    step_with(optimizer, w, noise(random, replicates, mean, deviation), 1);  // rate 1 from 0: w = -v / (1 - beta^t)
+    step_with(optimizer, w, noise(random, replicates, mean, stddev), 1);  // rate 1 from 0: w = -v / (1 - beta^t)
     const double weight = 1 - std::pow(beta, t);
     const double squares = (1 - beta) / (1 + beta) * (1 - std::pow(beta, 2 * t));  // sum of squared weights of v
-    const double error = deviation * std::sqrt(squares / replicates);
+    const double error = stddev * std::sqrt(squares / replicates);
     const double v = mean_of(optimizer.state().parameters.at("w").slots.at("exp_avg")), corrected = -mean_of(w.value());
     CHECK(std::abs(v - weight * mean) < 4 * error);
     CHECK(std::abs(corrected - mean) < 4 * error / weight);

@@ -138,6 +138,6 @@ TEST_CASE("clipping: limits outside their domain, and gradients of a failed back
   check_throws<std::runtime_error>([&] { tape.backward(loss); }, "stop");
   check_throws<GradientError>([&] { clip_grad_norm({good, failed}, 1); }, "parameter failed");
   check_throws<GradientError>([&] { clip_grad_value({good, failed}, 1); }, "parameter failed");
-  check_throws<GradientError>([&] { average_grad({good, failed}, 2); }, "parameter failed");
+  check_throws<GradientError>([&] { divide_grads({good, failed}, 2); }, "parameter failed");
   check_equal(good.grad(), row({3, 4}));
 }

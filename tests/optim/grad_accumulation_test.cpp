@@ -55,10 +55,10 @@ TEST_CASE("accumulation: small batches of any size give the gradient and the ste
     for (std::size_t i = 0; i + 1 < split.size(); ++i) {
       Tape part;
       part.backward(small.loss(d, split[i], split[i + 1], Reduction::sum));
-      count += counted_targets(rows(d.targets, split[i], split[i + 1]));
+      count += count_targets(rows(d.targets, split[i], split[i + 1]));
     }
     CHECK(count == 8);
-    average_grad(small.store, count);
+    divide_grads(small.store, count);
     for (const Parameter& parameter : small.store.parameters())
       check_near(parameter.grad(), large.store.parameter(parameter.name()).grad(), limits);
     check_near(clip_grad_norm(small.store, 1e9), clip_grad_norm(large.store, 1e9), limits);
@@ -74,7 +74,7 @@ TEST_CASE("accumulation: the mean of the means is another gradient when counts d
     Tape part;
     part.backward(small.loss(d, i, i + 1, Reduction::mean));
   }
-  average_grad(small.store, 4);
+  divide_grads(small.store, 4);
   const double right = large.head.weight.grad_norm(), wrong = small.head.weight.grad_norm();
   CHECK(std::abs(right - wrong) > 0.01 * right);
 }
@@ -82,10 +82,10 @@ TEST_CASE("accumulation: the mean of the means is another gradient when counts d
 TEST_CASE("accumulation: parameters without a gradient get none; a count of zero leaves gradients") {
   Parameter p("p", row({1, 2})), none("none", row({1}));
   p.set_grad(row({3, 6}));
-  average_grad({p, none}, 3);
+  divide_grads({p, none}, 3);
   check_near(p.grad(), row({1, 2}));
   CHECK_FALSE(none.has_grad());
-  average_grad({p}, 0);
+  divide_grads({p}, 0);
   check_near(p.grad(), row({1, 2}));
 }
 
@@ -93,17 +93,17 @@ TEST_CASE("accumulation: the norm noted before averaging is forgotten") {
   Parameter p("p", row({0, 0}));
   p.set_grad(row({3, 4}));
   clip_grad_norm({p}, 10);
-  average_grad({p}, 5);
+  divide_grads({p}, 5);
   check_near(p.grad_norm(), 1);
 }
 
 TEST_CASE("accumulation: counting targets") {
-  CHECK(counted_targets(IndexArray{{3, kIgnore}, {0, 1}}) == 3);
-  CHECK(counted_targets(IndexArray{{3, kIgnore}, {0, 1}}, 3) == 3);
-  CHECK(counted_targets(IndexArray(Shape{0, 4})) == 0);
+  CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}) == 3);
+  CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}, 3) == 3);
+  CHECK(count_targets(IndexArray(Shape{0, 4})) == 0);
 }
 
 TEST_CASE("accumulation: a negative count") {
   Parameter p("p", row({1}));
-  check_throws<ValueError>([&] { average_grad({p}, -1); }, "[average_grad] the count must not be negative, but is -1");
+  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[average_grad] the count must not be negative, but is -1");
 }

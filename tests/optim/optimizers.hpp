@@ -67,9 +67,9 @@ inline void check_path(const std::vector<double>& got, const std::vector<double>
 }
 
 /// Independent standard normal numbers.
-inline Array noise(Random& random, std::size_t count, double mean = 0, double deviation = 1) {
+inline Array noise(Random& random, std::size_t count, double mean = 0, double stddev = 1) {
   Array out(Shape{count});
-  for (std::size_t i = 0; i < count; ++i) out.data()[i] = static_cast<real>(mean + deviation * random.normal());
+  for (std::size_t i = 0; i < count; ++i) out.data()[i] = static_cast<real>(mean + stddev * random.normal());
   return out;
 }
 

@@ -96,7 +96,7 @@ struct Run {
 
 constexpr int kQuietInterval = 4;
 CheckpointOptions quiet(index_t keep = 3, index_t interval = kQuietInterval) {
-  return {.interval = interval, .keep = keep, .facts = {{"text", "a"}}, .console = false};
+  return {.interval = interval, .keep = keep, .must_match = {{"text", "a"}}, .console = false};
 }
 
 std::vector<std::string> files_in(const std::string& directory) {
@@ -120,7 +120,7 @@ TEST_CASE("a run that is stopped anywhere and resumed ends with the same bits") 
     const std::string directory = work.path() + "/" + std::to_string(stop);
     fs::create_directory(directory);
     Run first(directory, arguments(10, "", stop), quiet());
-    CHECK_THROWS_AS(first.go(), Stopped);
+    CHECK_THROWS_AS(first.go(), StopRequested);
     Run second(directory, arguments(10, directory), quiet());
     second.go();
     CHECK(second.notes.resumed_at == stop);
@@ -158,7 +158,7 @@ TEST_CASE("all that does not fit is listed at once, and nothing is changed") {  
   saved.checkpoints.save(path, 1);
 
   CheckpointOptions other_text = quiet();
-  other_text.facts["text"] = "b";
+  other_text.must_match["text"] = "b";
   Run other(work.path(), arguments(4), other_text, 7, {.beta2 = 0.999}, 6);
   std::vector<Tensor> extra;
   other.checkpoints.carry("extra", extra);

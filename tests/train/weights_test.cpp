@@ -8,7 +8,7 @@ using namespace xtape::test;
 
 namespace {
 
-TransformerConfig small(bool tied) {
+TransformerLMConfig small(bool tied) {
   return {.vocab = 5, .context = 4, .width = 4, .heads = 2, .layers = 1, .tied_head = tied};
 }
 

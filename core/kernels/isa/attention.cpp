@@ -34,7 +34,7 @@ void exponentials(real* row, index_t stride, real shift, index_t whole) {
     for (index_t i = first; i < first + kBlock; i += kLanes) __builtin_prefetch(row + stride + i);
     const index_t end = whole - first < kBlock ? whole : first + kBlock;
 #pragma GCC ivdep
-    for (index_t i = first; i < end; ++i) row[i] = falling_exponential(row[i] - shift);
+    for (index_t i = first; i < end; ++i) row[i] = exp_of_nonpositive(row[i] - shift);
   }
 }
 
@@ -62,11 +62,12 @@ void weights(const ScoreRows& s, real* scores, const real* factors, real* log_su
 
 /// Where a weight is exactly 0 its slope is, whatever the upstream gradient holds.
 template <bool dropout>
-void slopes_of_row(real* row, real* slope, const real* factor, real log_sum, real mean, real scale, index_t whole) {
+void score_gradient_row(real* row, real* derivative, const real* factor, real log_sum, real mean, real scale,
+                        index_t whole) {
 #pragma GCC ivdep
   for (index_t i = 0; i < whole; ++i) {
-    const real w = falling_exponential(row[i] - log_sum);
-    real up = slope[i];
+    const real w = exp_of_nonpositive(row[i] - log_sum);
+    real up = derivative[i];
     if constexpr (dropout) {
       up = factor[i] == 0 ? 0 : factor[i] * up;
       row[i] = w * factor[i];
@@ -74,19 +75,19 @@ void slopes_of_row(real* row, real* slope, const real* factor, real log_sum, rea
       row[i] = w;
     }
     const real product = scale * w * (up - mean);
-    slope[i] = w == 0 ? 0 : product;
+    derivative[i] = w == 0 ? 0 : product;
   }
 }
 
-void slopes(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means, real scale,
-            real* slope) {
+void derivatives(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means,
+                 real scale, real* derivative) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
-    real* to = slope + r * s.stride;
+    real* to = derivative + r * s.stride;
     const index_t whole = hide_rest(row, s.visible(r));
     const real log_sum = log_sums[r] == kMinusInfinity ? 0 : log_sums[r];  // nothing is visible: all weights are 0
-    if (factors) slopes_of_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, whole);
-    else slopes_of_row<false>(row, to, nullptr, log_sum, means[r], scale, whole);
+    if (factors) score_gradient_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, whole);
+    else score_gradient_row<false>(row, to, nullptr, log_sum, means[r], scale, whole);
     zero(row, whole, s.width());
     zero(to, whole, s.width());
   }
@@ -120,6 +121,6 @@ bool rows_finite(const real* x, index_t stride, index_t rows, index_t width) {
 }  // namespace
 
 extern const AttentionTable attention_table;
-const AttentionTable attention_table = {kLanes, weights, slopes, row_dots, scale_rows, rows_finite};
+const AttentionTable attention_table = {kLanes, weights, derivatives, row_dots, scale_rows, rows_finite};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

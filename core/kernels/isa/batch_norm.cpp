@@ -23,7 +23,7 @@ void moments(const real* x, const real* from, index_t rows, index_t columns, rea
   }
 }
 
-void normalise(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
+void normalize(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
                index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
@@ -38,7 +38,7 @@ void normalise(const real* x, ColumnCentre mean, const real* scale, const real* 
   }
 }
 
-void gradient_sums(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows, index_t columns,
+void gradient_sums(const real* x, ColumnCenter mean, const real* inverse, const real* dy, index_t rows, index_t columns,
                    real* of_dy, real* of_dy_normal) {
   for (index_t c = 0; c < columns; ++c) of_dy[c] = of_dy_normal[c] = 0;
   for (index_t r = 0; r < rows; ++r) {
@@ -53,14 +53,14 @@ void gradient_sums(const real* x, ColumnCentre mean, const real* inverse, const 
 }
 
 /// dx = scale (dy - average - (x - mean) slope) (Ioffe, Szegedy 2015).
-void backward(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
-              const real* slope, real* dx, bool accumulate, index_t rows, index_t columns) {
+void backward(const real* x, ColumnCenter mean, const real* scale, const real* dy, const real* average,
+              const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
     const real* up = dy + r * columns;
     real* out = dx + r * columns;
     const auto term = [=](index_t c) {
-      return scale[c] * (up[c] - average[c] - ((row[c] - mean.high[c]) - mean.low[c]) * slope[c]);
+      return scale[c] * (up[c] - average[c] - ((row[c] - mean.high[c]) - mean.low[c]) * derivative[c]);
     };
     if (accumulate) {
 #pragma GCC ivdep
@@ -75,6 +75,6 @@ void backward(const real* x, ColumnCentre mean, const real* scale, const real* d
 }  // namespace
 
 extern const BatchNormTable batch_norm_table;
-const BatchNormTable batch_norm_table = {moments, normalise, gradient_sums, backward};
+const BatchNormTable batch_norm_table = {moments, normalize, gradient_sums, backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -9,13 +9,13 @@ namespace {
 #include <xtape/core/kernels/isa/registers.hpp>
 
 // Rows of C that fit with two vectors each into the registers, of which the widest level has twice as many.
-constexpr int kTileRows = kBytes == 64 ? 12 : (kBytes == 32 ? 6 : 4);
-constexpr index_t kTileColumns = 2 * kWidth;
+constexpr int kMR = kBytes == 64 ? 12 : (kBytes == 32 ? 6 : 4);
+constexpr index_t kNR = 2 * kWidth;
 constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
 constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
 constexpr index_t kStep = 4;     // rows of B between two fetches of a tile
 constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
-constexpr index_t kMaxPanels = kGemmRows / kTileRows;
+constexpr index_t kMaxPanels = kMC / kMR;
 
 /// c = alpha a b + beta c, plus `bias` (or null) to every row, for one tile of `rows` x (vectors * kWidth), of which
 /// the first `columns` are stored. Rows of the stored a are `stride` apart; `across`: a is transposed, and its stored
@@ -117,7 +117,7 @@ using Rows = ForRows<0, 1, 2, 3>;
 #endif
 
 /// One panel of a transposed B, [k, width] with the last columns zero past `columns`.
-void pack_across(Factor b, index_t k, index_t columns, index_t width, real* to) {
+void pack_across(MatrixView b, index_t k, index_t columns, index_t width, real* to) {
   index_t j = 0;
   for (; j + kWidth <= columns; j += kWidth) {
     index_t p = 0;
@@ -131,22 +131,20 @@ void pack_across(Factor b, index_t k, index_t columns, index_t width, real* to) 
 }
 
 /// Columns of a panel as stored: two vectors, or one if that is enough.
-index_t panel_width(index_t columns) { return columns > kWidth ? kTileColumns : kWidth; }
+index_t panel_width(index_t columns) { return columns > kWidth ? kNR : kWidth; }
 
 /// Packs columns of b [k, n] into panels one after the other; the packed length is packed_size(k, n). Each row of b is
 /// read whole, as it lies in memory.
-void pack_b(Factor b, index_t k, index_t n, real* to) {
-  const index_t whole = n / kTileColumns * kTileColumns, rest = n - whole, width = panel_width(rest);
+void pack_b(MatrixView b, index_t k, index_t n, real* to) {
+  const index_t whole = n / kNR * kNR, rest = n - whole, width = panel_width(rest);
   if (b.transposed) {
-    for (index_t j = 0; j < n; j += kTileColumns)
-      pack_across({b.data + j * b.stride, b.stride}, k, j < whole ? kTileColumns : rest,
-                  j < whole ? kTileColumns : width, to + j * k);
+    for (index_t j = 0; j < n; j += kNR)
+      pack_across({b.data + j * b.stride, b.stride}, k, j < whole ? kNR : rest, j < whole ? kNR : width, to + j * k);
     return;
   }
   for (index_t p = 0; p < k; ++p) {
     const real* row = b.data + p * b.stride;
-    for (index_t j = 0; j < whole; j += kTileColumns)
-      __builtin_memcpy(to + j * k + p * kTileColumns, row + j, kTileColumns * sizeof(real));
+    for (index_t j = 0; j < whole; j += kNR) __builtin_memcpy(to + j * k + p * kNR, row + j, kNR * sizeof(real));
     if (rest == 0) continue;
     real* last = to + whole * k + p * width;
     for (index_t j = 0; j < width; ++j) last[j] = j < rest ? row[whole + j] : 0;
@@ -157,14 +155,14 @@ void pack_b(Factor b, index_t k, index_t n, real* to) {
 struct Panels {
   index_t count, begin[kMaxPanels + 1];
 
-  explicit Panels(index_t m) : count((m + kTileRows - 1) / kTileRows) {
+  explicit Panels(index_t m) : count((m + kMR - 1) / kMR) {
     for (index_t panel = 0; panel <= count; ++panel) begin[panel] = m * panel / count;
   }
   index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
 
 /// Fetches the given one of `parts` parts of the rows into the second cache.
-void fetch(const Region& region, index_t part, index_t parts) {
+void fetch(const PrefetchRegion& region, index_t part, index_t parts) {
   for (index_t row = region.rows * part / parts; row < region.rows * (part + 1) / parts; ++row)
     for (index_t i = 0; i < region.columns; i += kLine) __builtin_prefetch(region.data + row * region.stride + i, 0, 2);
 }
@@ -175,12 +173,12 @@ struct Needed {
   index_t begin = 0, end;
   bool any = true;
 
-  Needed(Stairs stairs, index_t k, index_t row, index_t rows, index_t column) : end(k) {
-    const index_t last = stairs.first + row + rows - 1;  // columns that the last row has
-    if (stairs.of == Stairs::Of::c) any = column < last;
-    else if (stairs.of == Stairs::Of::a) end = last < 0 ? 0 : last < k ? last : k;
-    else if (stairs.of == Stairs::Of::transposed_a && row >= stairs.first) {
-      begin = row - stairs.first + 1;  // the first row that has this column
+  Needed(CausalSkip skip, index_t k, index_t row, index_t rows, index_t column) : end(k) {
+    const index_t last = skip.first + row + rows - 1;  // columns that the last row has
+    if (skip.operand == CausalSkip::Operand::c) any = column < last;
+    else if (skip.operand == CausalSkip::Operand::a) end = last < 0 ? 0 : last < k ? last : k;
+    else if (skip.operand == CausalSkip::Operand::transposed_a && row >= skip.first) {
+      begin = row - skip.first + 1;  // the first row that has this column
       if (begin > k) begin = k;
     }
   }
@@ -189,20 +187,20 @@ struct Needed {
 /// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
 /// needed, and `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
 template <bool across>
-void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-              real* c, index_t stride_c, Region next, Stairs stairs, [[maybe_unused]] real* scratch) {
+void block_of(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
+              real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
-  [[maybe_unused]] const index_t tiles = (n + kTileColumns - 1) / kTileColumns * panels.count;
+  [[maybe_unused]] const index_t tiles = (n + kNR - 1) / kNR * panels.count;
   [[maybe_unused]] index_t tile_number = 0;
-  const bool copied = across && a.stride > kNear && n > kTileColumns;
-  for (index_t j = 0; j < n; j += kTileColumns) {
-    const index_t columns = n - j < kTileColumns ? n - j : kTileColumns;
+  const bool copied = across && a.stride > kNear && n > kNR;
+  for (index_t j = 0; j < n; j += kNR) {
+    const index_t columns = n - j < kNR ? n - j : kNR;
     const index_t width = panel_width(b.columns - j);
     for (index_t panel = 0; panel < panels.count; ++panel) {
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
-      const Needed needed(stairs, k, begin, rows, j);
+      const Needed needed(skip, k, begin, rows, j);
       if (!needed.any) continue;
-      const Tile run = (width == kTileColumns ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
+      const Tile run = (width == kNR ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
       if constexpr (across) fetch(next, tile_number++, tiles);
       const real* left = a.data + (across ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
@@ -219,20 +217,20 @@ void block_of(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanel
 
 /// c [m, n] = alpha a b + beta c + bias with the first k rows and n columns of the packed b. A panel of B stays in the
 /// first cache while all of A passes.
-void block(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias, real* c,
-           index_t stride_c, Region next, Stairs stairs, real* scratch) {
-  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, stairs, scratch);
-  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, stairs, scratch);
+void block(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
+           real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch) {
+  if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, skip, scratch);
+  else block_of<false>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, skip, scratch);
 }
 
 index_t packed_size(index_t k, index_t n) {
-  const index_t rest = n % kTileColumns;
+  const index_t rest = n % kNR;
   return k * (n - rest + (rest ? panel_width(rest) : 0));
 }
 
 }  // namespace
 
 extern const GemmTable gemm_table;
-const GemmTable gemm_table = {kTileRows, kTileColumns, packed_size, pack_b, block};
+const GemmTable gemm_table = {kMR, kNR, packed_size, pack_b, block};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -18,10 +18,10 @@ extern const AttentionTable attention_table;
 extern const LinearAttentionTable linear_attention_table;
 extern const AdditiveTable additive_table;
 
-extern const Level level;
-const Level level = {XTAPE_ISA_NAME, unary,      elementwise, select_table,     reduce,
-                     softmax_table,  loss_table, norm,        batch_norm_table, permute_table,
-                     optimize,       gemm_table, recurrent,   attention_table,  linear_attention_table,
-                     additive_table};
+extern const Isa isa;
+const Isa isa = {XTAPE_ISA_NAME, unary,      elementwise, select_table,     reduce,
+                 softmax_table,  loss_table, norm,        batch_norm_table, permute_table,
+                 optimize,       gemm_table, recurrent,   attention_table,  linear_attention_table,
+                 additive_table};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -9,7 +9,7 @@ namespace {
 /// y = (x - mean) / sqrt(variance + eps) * gain + bias over one row (Ba, Kiros, Hinton 2016), biased variance, two
 /// passes. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * gain (Zhang, Sennrich 2019). gain and
 /// bias may be null.
-void layer_norm(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
+void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t width) {
   if (mean) {
     const double sum = sum_of(
@@ -29,16 +29,16 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
       });
   const real r = static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
   *inverse = r;
-  if (gain && bias) {  // the usual case, in one pass
+  if (weight && bias) {  // the usual case, in one pass
 #pragma GCC ivdep
-    for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r * gain[i] + bias[i];
+    for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r * weight[i] + bias[i];
     return;
   }
 #pragma GCC ivdep
   for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r;
-  if (gain) {
+  if (weight) {
 #pragma GCC ivdep
-    for (index_t i = 0; i < width; ++i) y[i] *= gain[i];
+    for (index_t i = 0; i < width; ++i) y[i] *= weight[i];
   }
   if (bias) {
 #pragma GCC ivdep
@@ -46,10 +46,10 @@ void layer_norm(const real* x, const real* gain, const real* bias, real eps, rea
   }
 }
 
-/// One row of dx, and what it adds to dgain and dbias; see kernels/norm.hpp for the formulas.
+/// One row of dx, and what it adds to dweight and dbias; see kernels/norm.hpp for the formulas.
 struct RowBackward {
   const real* x;
-  const real* gain;
+  const real* weight;
   const real* dy;
   Split mean;
   real inverse;
@@ -57,21 +57,22 @@ struct RowBackward {
 
   Lanes normals(index_t i) const { return ((load(x + i) - mean.high) - mean.low) * inverse; }
   real normal(index_t i) const { return ((x[i] - mean.high) - mean.low) * inverse; }
-  Lanes slopes(index_t i) const { return gain ? load(dy + i) * load(gain + i) : load(dy + i); }
-  real slope(index_t i) const { return gain ? dy[i] * gain[i] : dy[i]; }
+  Lanes derivatives(index_t i) const { return weight ? load(dy + i) * load(weight + i) : load(dy + i); }
+  real derivative(index_t i) const { return weight ? dy[i] * weight[i] : dy[i]; }
 
-  void input(bool centred, real* dx, bool accumulate) const {
+  void input(bool subtract_mean, real* dx, bool accumulate) const {
     const RowBackward row = *this;  // registers, not memory that the stores below might change
     const double n = static_cast<double>(width);
-    const auto of_slopes = [=] {
+    const auto sum_of_derivatives = [=] {
       return sum_of(
-          row.width, [=](index_t i) { return row.slopes(i); }, [=](index_t i) { return row.slope(i); });
+          row.width, [=](index_t i) { return row.derivatives(i); }, [=](index_t i) { return row.derivative(i); });
     };
     const double product = sum_of(
-        width, [=](index_t i) { return row.slopes(i) * row.normals(i); },
-        [=](index_t i) { return row.slope(i) * row.normal(i); });
-    const real mean_g = centred ? static_cast<real>(of_slopes() / n) : 0, mean_gn = static_cast<real>(product / n);
-    const auto term = [=](index_t i) { return row.inverse * (row.slope(i) - mean_g - row.normal(i) * mean_gn); };
+        width, [=](index_t i) { return row.derivatives(i) * row.normals(i); },
+        [=](index_t i) { return row.derivative(i) * row.normal(i); });
+    const real mean_g = subtract_mean ? static_cast<real>(sum_of_derivatives() / n) : 0,
+               mean_gn = static_cast<real>(product / n);
+    const auto term = [=](index_t i) { return row.inverse * (row.derivative(i) - mean_g - row.normal(i) * mean_gn); };
     if (accumulate) {
 #pragma GCC ivdep
       for (index_t i = 0; i < row.width; ++i) dx[i] += term(i);
@@ -81,10 +82,10 @@ struct RowBackward {
     }
   }
 
-  void add_to_gain(real* dgain) const {
+  void add_to_weight(real* dweight) const {
     const RowBackward row = *this;
 #pragma GCC ivdep
-    for (index_t i = 0; i < row.width; ++i) dgain[i] += row.dy[i] * row.normal(i);
+    for (index_t i = 0; i < row.width; ++i) dweight[i] += row.dy[i] * row.normal(i);
   }
 
   void add_to_bias(real* dbias) const {
@@ -94,15 +95,15 @@ struct RowBackward {
   }
 };
 
-void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias) {
-  for (index_t i = 0; dgain && i < in.width; ++i) dgain[i] = 0;
+void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias) {
+  for (index_t i = 0; dweight && i < in.width; ++i) dweight[i] = 0;
   for (index_t i = 0; dbias && i < in.width; ++i) dbias[i] = 0;
   for (index_t r = 0; r < in.rows; ++r) {
     const index_t at = r * in.width;
     const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
-    const RowBackward row{in.x + at, in.gain, in.dy + at, mean, in.inverse[r], in.width};
+    const RowBackward row{in.x + at, in.weight, in.dy + at, mean, in.inverse[r], in.width};
     if (dx) row.input(in.mean, dx + at, accumulate);
-    if (dgain) row.add_to_gain(dgain);
+    if (dweight) row.add_to_weight(dweight);
     if (dbias) row.add_to_bias(dbias);
   }
 }

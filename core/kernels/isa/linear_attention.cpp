@@ -9,7 +9,7 @@ inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v;
 inline Lanes all(real x) { return x - Lanes{}; }
 
 /// m[r] += a[r] x for rows of `columns`, a multiple of kLanes.
-void outer_add(real* m, index_t rows, index_t columns, const real* a, const real* x) {
+void ger(real* m, index_t rows, index_t columns, const real* a, const real* x) {
   index_t c = 0;
   for (; c + 2 * kLanes <= columns; c += 2 * kLanes) {
     const Lanes x0 = load(x + c), x1 = load(x + c + kLanes);
@@ -30,7 +30,7 @@ void outer_add(real* m, index_t rows, index_t columns, const real* a, const real
 }
 
 /// out = sum over r of a[r] m[r], in the order of the rows.
-void mixed_rows(const real* m, index_t rows, index_t columns, const real* a, real* out) {
+void gemv_transposed(const real* m, index_t rows, index_t columns, const real* a, real* out) {
   index_t c = 0;
   for (; c + 2 * kLanes <= columns; c += 2 * kLanes) {
     Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};
@@ -66,7 +66,7 @@ inline real tree_sum(Lanes v) {
 }
 
 /// out[r] = m[r].x
-void row_dots(const real* m, index_t rows, index_t columns, const real* x, real* out) {
+void gemv(const real* m, index_t rows, index_t columns, const real* x, real* out) {
   for (index_t r = 0; r < rows; ++r) {
     Lanes sum = {};
     for (index_t c = 0; c < columns; c += kLanes) sum += load(m + r * columns + c) * load(x + c);
@@ -77,6 +77,6 @@ void row_dots(const real* m, index_t rows, index_t columns, const real* x, real*
 }  // namespace
 
 extern const LinearAttentionTable linear_attention_table;
-const LinearAttentionTable linear_attention_table = {kLanes, outer_add, mixed_rows, row_dots};
+const LinearAttentionTable linear_attention_table = {kLanes, ger, gemv_transposed, gemv};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -59,8 +59,8 @@ struct Divergence {
   }
   static real by_input(real, real t) { return -t; }
   static real by_target(real x, real t) {
-    const real slope = logarithm(t) + 1 - x;
-    return t == 0 ? 0 : slope;
+    const real derivative = logarithm(t) + 1 - x;
+    return t == 0 ? 0 : derivative;
   }
 };
 
@@ -72,8 +72,8 @@ struct DivergenceOfLogs {
   }
   static real by_input(real, real t) { return -exponential(t); }
   static real by_target(real x, real t) {
-    const real e = exponential(t), slope = e * (t + 1 - x);
-    return e == 0 ? 0 : slope;
+    const real e = exponential(t), derivative = e * (t + 1 - x);
+    return e == 0 ? 0 : derivative;
   }
 };
 
@@ -103,19 +103,19 @@ void value(Loss f, real p, const real* x, const real* t, real* loss, index_t n) 
 }
 
 /// A weight of exactly zero gives zero even where the slope is infinite.
-template <class Slope>
-void chain(const real* weights, index_t step, real* out, bool accumulate, index_t n, Slope slope) {
+template <class DerivativeReads>
+void mul_no_nan(const real* weights, index_t step, real* out, bool accumulate, index_t n, DerivativeReads derivative) {
   constexpr index_t piece = 256;
-  real slopes[piece];
+  real derivatives[piece];
   for (index_t begin = 0; begin < n; begin += piece) {
     const index_t count = n - begin < piece ? n - begin : piece;
 #pragma GCC ivdep
-    for (index_t i = 0; i < count; ++i) slopes[i] = slope(begin + i);
+    for (index_t i = 0; i < count; ++i) derivatives[i] = derivative(begin + i);
     const real* w = weights + begin * step;
     real* to = out + begin;
     const auto term = [&](index_t i) {
       const real weight = step ? w[i] : *w;
-      return weight == 0 ? 0 : weight * slopes[i];
+      return weight == 0 ? 0 : weight * derivatives[i];
     };
     if (accumulate) {
 #pragma GCC ivdep
@@ -131,8 +131,8 @@ void backward(Loss f, real p, Side side, const real* x, const real* t, const rea
               bool accumulate, index_t n) {
   with_loss(f, p, [=](auto function) {
     if (side == Side::input)
-      chain(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
-    else chain(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
+      mul_no_nan(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
+    else mul_no_nan(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
   });
 }
 

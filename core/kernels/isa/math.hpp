@@ -56,7 +56,7 @@ inline float exponential(float x) {
 
 /// exp(x) of what is not above 0, such as the weights of a softmax beside its largest; exactly 0 where it would be
 /// below 2^-126. A minimax polynomial; the relative error is under 2^-23.
-inline float falling_exponential(float x) {
+inline float exp_of_nonpositive(float x) {
   const Reduced parts = reduced(x < -88.02f ? -88.02f : x);  // k = -127 makes the power 0; a NaN passes
   const float r = parts.rest;
   float p = 1.384364441037178e-3f;
@@ -195,14 +195,14 @@ inline Normal normal(float x) {
   q = q * t + 0.09535699461307076f;
   q = q * t + 0.10016456149000591f;
   q = q * t - 1.827904846434513e-05f;
-  const float root = falling_exponential(-0.25f * a * a);  // its square may be subnormal, it may not
+  const float root = exp_of_nonpositive(-0.25f * a * a);  // its square may be subnormal, it may not
   const float e = root * root;
   const float tail = e * q;
   return {x < 0 ? tail : 1.0f - tail, e * 0.3989422804014327f};
 }
 
 inline double exponential(double x) { return __builtin_exp(x); }
-inline double falling_exponential(double x) { return __builtin_exp(x); }
+inline double exp_of_nonpositive(double x) { return __builtin_exp(x); }
 inline double exponential_minus_1(double x) { return __builtin_expm1(x); }
 inline double logarithm(double x) { return __builtin_log(x); }
 inline double logarithm_1_plus(double x) { return __builtin_log1p(x); }

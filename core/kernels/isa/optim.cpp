@@ -27,7 +27,7 @@ inline double subtract(real* value, index_t n, Change change) {
   return squares;
 }
 
-double adam(const AdamNumbers& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
+double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
   const real beta1 = static_cast<real>(numbers.beta1), rest1 = static_cast<real>(1 - numbers.beta1);
   const real beta2 = static_cast<real>(numbers.beta2), rest2 = static_cast<real>(1 - numbers.beta2);
   const real epsilon = static_cast<real>(numbers.epsilon), step = static_cast<real>(numbers.step);
@@ -43,19 +43,19 @@ double adam(const AdamNumbers& numbers, const real* gradient, real* value, real*
   });
 }
 
-double momentum(const MomentumNumbers& numbers, const real* gradient, real* value, real* velocity, index_t n) {
+double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n) {
   const real keep = static_cast<real>(numbers.keep), fresh = static_cast<real>(numbers.fresh);
-  const real along_gradient = static_cast<real>(numbers.along_gradient);
-  const real along_velocity = static_cast<real>(numbers.along_velocity);
+  const real gradient_rate = static_cast<real>(numbers.gradient_rate);
+  const real velocity_rate = static_cast<real>(numbers.velocity_rate);
   const real l2 = static_cast<real>(numbers.l2), decay = static_cast<real>(numbers.decay);
   if (!velocity)
     return subtract(value, n,
-                    [=](index_t i) { return decay * value[i] + along_gradient * (gradient[i] + l2 * value[i]); });
+                    [=](index_t i) { return decay * value[i] + gradient_rate * (gradient[i] + l2 * value[i]); });
   return subtract(value, n, [=](index_t i) {
     const real g = gradient[i] + l2 * value[i];
     const real v = keep * velocity[i] + fresh * g;
     velocity[i] = v;
-    return decay * value[i] + along_gradient * g + along_velocity * v;
+    return decay * value[i] + gradient_rate * g + velocity_rate * v;
   });
 }
 

@@ -9,17 +9,17 @@ namespace {
 
 struct Tanh {
   static real value(real x) { return hyperbolic_tangent(x); }
-  static real slope(real y) { return 1 - y * y; }
+  static real derivative(real y) { return 1 - y * y; }
 };
 
 struct Relu {
   static real value(real x) { return x < 0 ? 0 : x; }  // a NaN stays a NaN
-  static real slope(real y) { return y > 0 ? real(1) : 0; }
+  static real derivative(real y) { return y > 0 ? real(1) : 0; }
 };
 
 struct Sigmoid {
   static real value(real x) { return sigmoid(x); }
-  static real slope(real y) { return y * (1 - y); }
+  static real derivative(real y) { return y * (1 - y); }
 };
 
 /// f with the nonlinearity as a type, so that loops over it become vector code.
@@ -54,7 +54,7 @@ void rnn(const GateRows& p, Nonlinearity f) {
 void rnn_backward(Nonlinearity f, const real* h, const real* dh, real* dx, index_t n) {
   with(f, [=](auto function) {
 #pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] = dh[i] * function.slope(h[i]);
+    for (index_t i = 0; i < n; ++i) dx[i] = dh[i] * function.derivative(h[i]);
   });
 }
 

@@ -52,7 +52,7 @@ real extreme(const real* x, index_t n, bool largest) {
 }
 
 /// dx = dy / k at the k elements equal to y (to NaN, if y is NaN), 0 elsewhere.
-void spread_to_ties(const real* x, real y, real dy, real* dx, bool accumulate, index_t n) {
+void max_min_backward_row(const real* x, real y, real dy, real* dx, bool accumulate, index_t n) {
   const auto tied = [=](index_t i) { return (x[i] == y) | ((x[i] != x[i]) & (y != y)); };
   index_t ties = 0;
   for (index_t i = 0; i < n; ++i) ties += tied(i);
@@ -88,7 +88,7 @@ void moments(const real* x, index_t n, double* mean, double* squares) {
 }
 
 /// dx = scale (x - mean).
-void centred(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n) {
+void subtract_mean(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n) {
   const auto term = [=](index_t i) { return static_cast<real>(scale * (static_cast<double>(x[i]) - mean)); };
   if (accumulate) {
 #pragma GCC ivdep
@@ -113,7 +113,7 @@ void count_tails(const real* x, index_t n, real low, real high, index_t* below, 
 }  // namespace
 
 extern const ReduceTable reduce;
-const ReduceTable reduce = {sum,     sum_of_squares, dot,     all_finite, column_sums,
-                            extreme, spread_to_ties, moments, centred,    count_tails};
+const ReduceTable reduce = {sum,     sum_of_squares,       dot,     all_finite,    column_sums,
+                            extreme, max_min_backward_row, moments, subtract_mean, count_tails};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -17,19 +17,19 @@ void tanh_sums(const real* q, const real* k, index_t keys, index_t width, real* 
 }
 
 /// With u the upstream gradient of w.t for one t = tanh(q + k): dw += u t; dq and dk += u w (1 - t^2).
-void tanh_sum_slopes(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw) {
+void tanh_sum_derivatives(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw) {
 #pragma GCC ivdep
   for (index_t d = 0; d < width; ++d) {
-    const real slope = u * w[d] * (1 - t[d] * t[d]);
+    const real derivative = u * w[d] * (1 - t[d] * t[d]);
     dw[d] += u * t[d];
-    dq[d] += slope;
-    dk[d] += slope;
+    dq[d] += derivative;
+    dk[d] += derivative;
   }
 }
 
 }  // namespace
 
 extern const AdditiveTable additive_table;
-const AdditiveTable additive_table = {tanh_sums, tanh_sum_slopes};
+const AdditiveTable additive_table = {tanh_sums, tanh_sum_derivatives};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

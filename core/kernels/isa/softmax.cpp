@@ -48,7 +48,7 @@ double log_sum_exp(const real* x, index_t n) {
     const index_t count = n - begin < kBlock ? n - begin : kBlock;
     for (index_t i = begin; i < begin + count; i += kLanes) __builtin_prefetch(x + n + i);
 #pragma GCC ivdep
-    for (index_t i = 0; i < count; ++i) e[i] = falling_exponential(x[begin + i] - shift);
+    for (index_t i = 0; i < count; ++i) e[i] = exp_of_nonpositive(x[begin + i] - shift);
     total += sum(e, count);
   }
   return static_cast<double>(shift) + __builtin_log(total);
@@ -77,19 +77,19 @@ void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumula
   store(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
 }
 
-void exp_shifted(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n) {
+void scaled_exp(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n) {
   const Split s = safe_split(shift);
   store(y, accumulate, n, [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) + offset; });
 }
 
-double gaps(const real* x, double top, index_t n) {
+double neg_log_prob_sum(const real* x, double top, index_t n) {
   const Split s = split(top);
   return sum_of(
       n, [=](index_t i) { return (s.high - load(x + i)) + s.low; }, [=](index_t i) { return (s.high - x[i]) + s.low; });
 }
 
 /// Where q is 0 nothing is added, be the gap infinite.
-double weighted_gaps(const real* x, const real* t, real a, real b, double top, double* total, index_t n) {
+double soft_target_loss(const real* x, const real* t, real a, real b, double top, double* total, index_t n) {
   const Split s = split(top);
   *total = sum_of(
       n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
@@ -105,8 +105,8 @@ double weighted_gaps(const real* x, const real* t, real a, real b, double top, d
       });
 }
 
-void exp_shifted_less(const real* x, double shift, real scale, const real* t, real weight, real a, real b, real* y,
-                      bool accumulate, index_t n) {
+void scaled_exp_minus_target(const real* x, double shift, real scale, const real* t, real weight, real a, real b,
+                             real* y, bool accumulate, index_t n) {
   const Split s = safe_split(shift);
   store(y, accumulate, n,
         [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) - weight * (a * t[i] + b); });
@@ -115,7 +115,7 @@ void exp_shifted_less(const real* x, double shift, real scale, const real* t, re
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {largest,     softmax, softmax_backward, log_softmax_backward, log_sum_exp,
-                                    exp_shifted, gaps,    weighted_gaps,    exp_shifted_less};
+const SoftmaxTable softmax_table = {largest,    softmax,          softmax_backward, log_softmax_backward,   log_sum_exp,
+                                    scaled_exp, neg_log_prob_sum, soft_target_loss, scaled_exp_minus_target};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -15,7 +15,7 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 struct UnaryTable {
   void (*value)(Unary, Constants, const real* x, real* y, index_t n);
-  void (*value_with_slope)(Unary, Constants, const real* x, real* y, real* slope, index_t n);
+  void (*value_and_derivative)(Unary, Constants, const real* x, real* y, real* derivative, index_t n);
   void (*backward)(Unary, Constants, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
                    index_t n);
 };
@@ -42,9 +42,9 @@ struct ReduceTable {
   bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
   real (*extreme)(const real* x, index_t n, bool largest);
-  void (*spread_to_ties)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
+  void (*max_min_backward_row)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
   void (*moments)(const real* x, index_t n, double* mean, double* squares);
-  void (*centred)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
+  void (*subtract_mean)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
   void (*count_tails)(const real* x, index_t n, real low, real high, index_t* below, index_t* above);
 };
 
@@ -55,14 +55,14 @@ struct SoftmaxTable {
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
   double (*log_sum_exp)(const real* x, index_t n);
   // scale exp(x - shift) + offset
-  void (*exp_shifted)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  void (*scaled_exp)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
   // sum of top - x
-  double (*gaps)(const real* x, double top, index_t n);
+  double (*neg_log_prob_sum)(const real* x, double top, index_t n);
   // sum of q (top - x) with q = a t + b; sum of q in *total
-  double (*weighted_gaps)(const real* x, const real* t, real a, real b, double top, double* total, index_t n);
+  double (*soft_target_loss)(const real* x, const real* t, real a, real b, double top, double* total, index_t n);
   // scale exp(x - shift) - weight (a t + b)
-  void (*exp_shifted_less)(const real* x, double shift, real scale, const real* t, real weight, real a, real b, real* y,
-                           bool accumulate, index_t n);
+  void (*scaled_exp_minus_target)(const real* x, double shift, real scale, const real* t, real weight, real a, real b,
+                                  real* y, bool accumulate, index_t n);
 };
 
 enum class Loss;
@@ -74,14 +74,14 @@ struct LossTable {
 };
 
 struct NormTable {
-  void (*layer_norm)(const real* x, const real* gain, const real* bias, real eps, real* y, double* mean, real* inverse,
-                     index_t width);
-  // dx may be null; dgain and dbias are overwritten with the sums over the rows, or null
-  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dgain, real* dbias);
+  void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
+                     real* inverse, index_t width);
+  // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
+  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
 /// A point for each column, as real plus remainder.
-struct ColumnCentre {
+struct ColumnCenter {
   const real* high;
   const real* low;
 };
@@ -92,12 +92,12 @@ struct BatchNormTable {
   // the sum of their squares
   void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
                   real* squares);
-  void (*normalise)(const real* x, ColumnCentre mean, const real* scale, const real* bias, real* y, index_t rows,
+  void (*normalize)(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
-  void (*gradient_sums)(const real* x, ColumnCentre mean, const real* inverse, const real* dy, index_t rows,
+  void (*gradient_sums)(const real* x, ColumnCenter mean, const real* inverse, const real* dy, index_t rows,
                         index_t columns, real* of_dy, real* of_dy_normal);
-  void (*backward)(const real* x, ColumnCentre mean, const real* scale, const real* dy, const real* average,
-                   const real* slope, real* dx, bool accumulate, index_t rows, index_t columns);
+  void (*backward)(const real* x, ColumnCenter mean, const real* scale, const real* dy, const real* average,
+                   const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns);
 };
 
 /// Side of a square that is transposed at once: a line of a cache.
@@ -110,15 +110,15 @@ struct PermuteTable {
 };
 
 /// One pass over a parameter; see kernels/optimize.hpp for the meaning.
-struct AdamNumbers;
-struct MomentumNumbers;
+struct AdamStep;
+struct MomentumStep;
 struct OptimizeTable {
-  double (*adam)(const AdamNumbers&, const real* gradient, real* value, real* first, real* second, index_t n);
-  double (*momentum)(const MomentumNumbers&, const real* gradient, real* value, real* velocity, index_t n);
+  double (*adam)(const AdamStep&, const real* gradient, real* value, real* first, real* second, index_t n);
+  double (*momentum)(const MomentumStep&, const real* gradient, real* value, real* velocity, index_t n);
 };
 
 /// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
-constexpr index_t kGemmRows = 96;
+constexpr index_t kMC = 96;
 
 /// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
 struct PackedPanels {
@@ -127,7 +127,7 @@ struct PackedPanels {
 };
 
 /// Part of a stored matrix that will be read soon.
-struct Region {
+struct PrefetchRegion {
   const real* data = nullptr;
   index_t stride = 0, rows = 0, columns = 0;
 };
@@ -136,9 +136,9 @@ struct Region {
 struct GemmTable {
   index_t tile_rows, tile_columns;
   index_t (*packed_size)(index_t k, index_t n);
-  void (*pack_b)(Factor b, index_t k, index_t n, real* packed);
-  void (*block)(index_t m, index_t n, index_t k, real alpha, Factor a, PackedPanels b, real beta, const real* bias,
-                real* c, index_t stride_c, Region next, Stairs stairs, real* scratch);
+  void (*pack_b)(MatrixView b, index_t k, index_t n, real* packed);
+  void (*block)(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
+                real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch);
 };
 
 /// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.
@@ -191,8 +191,8 @@ struct AttentionTable {
   // scores become exp(score - largest) times the dropout factors (null: none), 0 where nothing is seen
   void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
   // scores become weights after dropout; slopes, d loss / d weight, become scale weight (slope - mean)
-  void (*slopes)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
-                 real scale, real* slopes);
+  void (*derivatives)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
+                      real scale, real* derivatives);
   void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
                    real* out);
   void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);
@@ -202,18 +202,18 @@ struct AttentionTable {
 /// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
 struct LinearAttentionTable {
   index_t lanes;
-  void (*outer_add)(real* m, index_t rows, index_t columns, const real* a, const real* x);
-  void (*mixed_rows)(const real* m, index_t rows, index_t columns, const real* a, real* out);
-  void (*row_dots)(const real* m, index_t rows, index_t columns, const real* x, real* out);
+  void (*ger)(real* m, index_t rows, index_t columns, const real* a, const real* x);
+  void (*gemv_transposed)(const real* m, index_t rows, index_t columns, const real* a, real* out);
+  void (*gemv)(const real* m, index_t rows, index_t columns, const real* x, real* out);
 };
 
 /// Scores of additive attention, one query at a time.
 struct AdditiveTable {
   void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
-  void (*tanh_sum_slopes)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
+  void (*tanh_sum_derivatives)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
 };
 
-struct Level {
+struct Isa {
   const char* name;
   const UnaryTable& unary;
   const ElementwiseTable& elementwise;
@@ -233,6 +233,6 @@ struct Level {
 };
 
 /// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).
-const Level& level();
+const Isa& isa();
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

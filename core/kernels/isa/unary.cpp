@@ -5,122 +5,122 @@ namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
 
-// Each function with its derivative beside it: `value(x)` and `slope(x, y)` where y = value(x).
+// Each function with its derivative beside it: `value(x)` and `derivative(x, y)` where y = value(x).
 
 /// Which of the two the slope reads. `selects`: x, and where the slope is 0 nothing passes, whatever the upstream is.
-enum class Slope { of_x, of_y, selects };
+enum class DerivativeReads { of_x, of_y, selects };
 
 struct Exp {
-  static constexpr Slope kind = Slope::of_y;
+  static constexpr DerivativeReads kind = DerivativeReads::of_y;
   static real value(real x) { return exponential(x); }
-  static real slope(real, real y) { return y; }
+  static real derivative(real, real y) { return y; }
 };
 
 struct Expm1 {
-  static constexpr Slope kind = Slope::of_x;  // y + 1 has no digits left where y is near -1
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;  // y + 1 has no digits left where y is near -1
   static real value(real x) { return exponential_minus_1(x); }
-  static real slope(real x, real) { return exponential(x); }
+  static real derivative(real x, real) { return exponential(x); }
 };
 
 struct Log {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return logarithm(x); }
-  static real slope(real x, real) { return 1 / x; }
+  static real derivative(real x, real) { return 1 / x; }
 };
 
 struct Log1p {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return logarithm_1_plus(x); }
-  static real slope(real x, real) { return 1 / (1 + x); }
+  static real derivative(real x, real) { return 1 / (1 + x); }
 };
 
 struct Sqrt {
-  static constexpr Slope kind = Slope::of_y;
+  static constexpr DerivativeReads kind = DerivativeReads::of_y;
   static real value(real x) { return square_root(x); }
-  static real slope(real, real y) { return real(0.5) / y; }
+  static real derivative(real, real y) { return real(0.5) / y; }
 };
 
 struct Sin {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return sine(x); }
-  static real slope(real x, real) { return cosine(x); }
+  static real derivative(real x, real) { return cosine(x); }
 };
 
 struct Cos {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return cosine(x); }
-  static real slope(real x, real) { return -sine(x); }
+  static real derivative(real x, real) { return -sine(x); }
 };
 
 /// For arguments that the vector code cannot reduce.
 struct LibrarySin {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return static_cast<real>(__builtin_sin(static_cast<double>(x))); }
-  static real slope(real x, real) { return static_cast<real>(__builtin_cos(static_cast<double>(x))); }
+  static real derivative(real x, real) { return static_cast<real>(__builtin_cos(static_cast<double>(x))); }
 };
 
 struct LibraryCos {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return static_cast<real>(__builtin_cos(static_cast<double>(x))); }
-  static real slope(real x, real) { return -static_cast<real>(__builtin_sin(static_cast<double>(x))); }
+  static real derivative(real x, real) { return -static_cast<real>(__builtin_sin(static_cast<double>(x))); }
 };
 
 struct Abs {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return absolute(x); }
-  static real slope(real x, real) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
+  static real derivative(real x, real) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
 };
 
 /// x kept within a..b; both edges pass the gradient.
 struct Clamp {
-  static constexpr Slope kind = Slope::selects;
+  static constexpr DerivativeReads kind = DerivativeReads::selects;
   real low, high;
   real value(real x) const { return x < low ? low : (x > high ? high : x); }
-  real slope(real x, real) const { return x < low ? 0 : (x > high ? 0 : real(1)); }
+  real derivative(real x, real) const { return x < low ? 0 : (x > high ? 0 : real(1)); }
 };
 
 struct Tanh {
-  static constexpr Slope kind = Slope::of_y;
+  static constexpr DerivativeReads kind = DerivativeReads::of_y;
   static real value(real x) { return hyperbolic_tangent(x); }
-  static real slope(real, real y) { return 1 - y * y; }
+  static real derivative(real, real y) { return 1 - y * y; }
 };
 
 struct Sigmoid {
-  static constexpr Slope kind = Slope::of_y;
+  static constexpr DerivativeReads kind = DerivativeReads::of_y;
   static real value(real x) { return sigmoid(x); }
-  static real slope(real, real y) { return y * (1 - y); }
+  static real derivative(real, real y) { return y * (1 - y); }
 };
 
 struct Relu {
-  static constexpr Slope kind = Slope::selects;
+  static constexpr DerivativeReads kind = DerivativeReads::selects;
   static real value(real x) { return x < 0 ? 0 : x; }  // a NaN stays a NaN
-  static real slope(real x, real) { return x > 0 ? real(1) : 0; }
+  static real derivative(real x, real) { return x > 0 ? real(1) : 0; }
 };
 
 /// max(x, 0) + a min(x, 0).
 struct LeakyRelu {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   real leak;
   real value(real x) const { return x > 0 ? x : leak * x; }
-  real slope(real x, real) const { return x > 0 ? 1 : leak; }
+  real derivative(real x, real) const { return x > 0 ? 1 : leak; }
 };
 
 /// x for x > 0, a (exp(x) - 1) elsewhere (Clevert et al. 2016).
 struct Elu {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   real alpha;
   real value(real x) const { return x > 0 ? x : alpha * exponential_minus_1(x); }
-  real slope(real x, real) const { return x > 0 ? 1 : alpha * exponential(x); }
+  real derivative(real x, real) const { return x > 0 ? 1 : alpha * exponential(x); }
 };
 
 /// x sigmoid(x), with its limits at the infinities.
 struct Silu {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) {
     const real s = sigmoid(x);
     return s == 0 ? 0 : x * s;
   }
-  static real slope(real x, real) {
+  static real derivative(real x, real) {
     const real s = sigmoid(x), rest = sigmoid(-x);
     return s + (s == 0 || rest == 0 ? 0 : x * s * rest);
   }
@@ -128,14 +128,14 @@ struct Silu {
 
 /// log(1 + exp(a x)) / a, and x itself where a x > b.
 struct Softplus {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   real beta, threshold;
   real value(real x) const {
     const real z = beta * x;
     const real curve = ((z > 0 ? z : 0) + softplus_of_negative(absolute(z))) / beta;
     return z > threshold ? x : curve;
   }
-  real slope(real x, real) const {
+  real derivative(real x, real) const {
     const real z = beta * x;
     return z > threshold ? 1 : sigmoid(z);
   }
@@ -143,45 +143,45 @@ struct Softplus {
 
 /// x / (1 + |x|).
 struct Softsign {
-  static constexpr Slope kind = Slope::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) {
     const real a = absolute(x);
     return a > kLargest ? (x < 0 ? real(-1) : real(1)) : x / (1 + a);
   }
-  static real slope(real x, real) {
+  static real derivative(real x, real) {
     const real r = 1 / (1 + absolute(x));
     return r * r;
   }
 };
 
-struct ValueSlope {
-  real value, slope;
+struct ValueAndDerivative {
+  real value, derivative;
 };
 
 /// x Phi(x) (Hendrycks and Gimpel 2016); slope Phi(x) + x phi(x). Products first, selections last: so they stay free of
 /// branches.
 struct Gelu {
-  static constexpr Slope kind = Slope::of_x;
-  static ValueSlope both(real x) {
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
+  static ValueAndDerivative both(real x) {
     const Normal n = normal(x);
     const real value = x * n.cumulative, bend = x * n.density;
     return {x < real(-14) ? 0 : value, n.cumulative + (n.density == 0 ? 0 : bend)};
   }
   static real value(real x) { return both(x).value; }
-  static real slope(real x, real) { return both(x).slope; }
+  static real derivative(real x, real) { return both(x).derivative; }
 };
 
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the same paper's approximation.
 struct GeluTanh {
-  static constexpr Slope kind = Slope::of_x;
-  static ValueSlope both(real x) {
+  static constexpr DerivativeReads kind = DerivativeReads::of_x;
+  static ValueAndDerivative both(real x) {
     constexpr real c = real(0.79788456080286535588), k = real(0.044715);
     const real t = hyperbolic_tangent(c * (x + k * x * x * x)), steepness = 1 - t * t;
     const real value = real(0.5) * x * (1 + t), bend = real(0.5) * x * steepness * c * (1 + 3 * k * x * x);
     return {t == -1 ? 0 : value, real(0.5) * (1 + t) + (steepness == 0 ? 0 : bend)};
   }
   static real value(real x) { return both(x).value; }
-  static real slope(real x, real) { return both(x).slope; }
+  static real derivative(real x, real) { return both(x).derivative; }
 };
 
 /// True if the vector code for sine and cosine is right for every element.
@@ -243,17 +243,17 @@ void value(Unary f, Constants c, const real* x, real* y, index_t n) {
   });
 }
 
-void value_with_slope(Unary f, Constants c, const real* x, real* y, real* slope, index_t n) {
+void value_and_derivative(Unary f, Constants c, const real* x, real* y, real* derivative, index_t n) {
   with_function(f, c, x, n, [=](auto function) {
 #pragma GCC ivdep
     for (index_t i = 0; i < n; ++i) {
       if constexpr (requires { function.both(x[i]); }) {
-        const ValueSlope result = function.both(x[i]);
-        slope[i] = result.slope;
+        const ValueAndDerivative result = function.both(x[i]);
+        derivative[i] = result.derivative;
         y[i] = result.value;
       } else {
         const real result = function.value(x[i]);
-        slope[i] = function.slope(x[i], result);
+        derivative[i] = function.derivative(x[i], result);
         y[i] = result;
       }
     }
@@ -265,9 +265,10 @@ void backward(Unary f, Constants c, const real* x, const real* y, const real* dy
               index_t n) {
   with_function(f, c, x, n, [=](auto function) {
     const auto term = [=](index_t i) {
-      constexpr Slope kind = decltype(function)::kind;
-      const real slope = function.slope(kind == Slope::of_y ? 0 : x[i], kind == Slope::of_y ? y[i] : 0);
-      return dy[i] == 0 || (kind == Slope::selects && slope == 0) ? 0 : dy[i] * slope;
+      constexpr DerivativeReads kind = decltype(function)::kind;
+      const real derivative =
+          function.derivative(kind == DerivativeReads::of_y ? 0 : x[i], kind == DerivativeReads::of_y ? y[i] : 0);
+      return dy[i] == 0 || (kind == DerivativeReads::selects && derivative == 0) ? 0 : dy[i] * derivative;
     };
     if (accumulate) {
 #pragma GCC ivdep
@@ -282,6 +283,6 @@ void backward(Unary f, Constants c, const real* x, const real* y, const real* dy
 }  // namespace
 
 extern const UnaryTable unary;
-const UnaryTable unary = {value, value_with_slope, backward};
+const UnaryTable unary = {value, value_and_derivative, backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

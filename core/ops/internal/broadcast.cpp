@@ -12,19 +12,19 @@ void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
   }
 }
 
-Pairing pairing(const char* op, const Shape& shape, const Shape& a, const Shape& b) {
-  Pairing p;
+BroadcastPlan broadcast_plan(const char* op, const Shape& shape, const Shape& a, const Shape& b) {
+  BroadcastPlan p;
   const bool one_a = element_count(a) == 1, one_b = element_count(b) == 1;
-  p.in_one_run = (one_a || same_shape(a, shape)) && (one_b || same_shape(b, shape));
+  p.contiguous = (one_a || same_shape(a, shape)) && (one_b || same_shape(b, shape));
   p.step_a = !one_a;
   p.step_b = !one_b;
-  if (p.in_one_run) return p;
+  if (p.contiguous) return p;
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a, b});
-  p.walk.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) p.walk.extent[i] = static_cast<index_t>(shape[i]);
-  broadcast_strides(a, shape.size(), p.walk.stride);
-  broadcast_strides(b, shape.size(), p.walk.stride_b);
+  p.loop.rank = static_cast<int>(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) p.loop.size[i] = static_cast<index_t>(shape[i]);
+  broadcast_strides(a, shape.size(), p.loop.stride);
+  broadcast_strides(b, shape.size(), p.loop.stride_b);
   return p;
 }
 
@@ -35,36 +35,38 @@ Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const
   if (alike) {
     kernels::binary(f, a.data(), 1, b.data(), 1, y.data(), count_of(y));
   } else {
-    const Pairing p = pairing(op, y.shape(), a.shape(), b.shape());
-    if (p.in_one_run) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
-    else kernels::binary_strided(f, p.walk, a.data(), b.data(), y.data());
+    const BroadcastPlan p = broadcast_plan(op, y.shape(), a.shape(), b.shape());
+    if (p.contiguous) kernels::binary(f, a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
+    else kernels::binary_strided(f, p.loop, a.data(), b.data(), y.data());
   }
   return Tensor(std::move(out));
 }
 
-Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool slope_reads_x, kernels::Constants constants) {
+Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool derivative_reads_x,
+                kernels::Constants constants) {
   Array out(x.shape());
   kernels::unary(f, x.data(), out.data(), count_of(out), constants);
   const Tensor y(std::move(out));
-  const Tensor kept = slope_reads_x ? x.detach() : y;
+  const Tensor kept = derivative_reads_x ? x.detach() : y;
   return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.accumulate, count_of(dy), constants);
+    const Output dx = g.buffer(0);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.add, count_of(dy), constants);
   });
 }
 
-Tensor unary_op_with_slope(const char* op, kernels::Unary f, const Tensor& x) {
+Tensor unary_op_saving_derivative(const char* op, kernels::Unary f, const Tensor& x) {
   Array y(x.shape());
   if (!Tape::tracks({x})) {
     kernels::unary(f, x.data(), y.data(), count_of(y));
     return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
   }
-  Array slope(x.shape());
-  kernels::unary_with_slope(f, x.data(), y.data(), slope.data(), count_of(y));
-  return Tape::record(op, {x}, Tensor(std::move(y)), [slope = Tensor(std::move(slope))](const Array& dy, Grads& g) {
-    const Destination dx = g.buffer(0);
-    kernels::product(dy.data(), slope.data(), 1, dx.data, dx.accumulate, count_of(dy));
-  });
+  Array derivative(x.shape());
+  kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
+  return Tape::record(op, {x}, Tensor(std::move(y)),
+                      [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        kernels::product(dy.data(), derivative.data(), 1, dx.data, dx.add, count_of(dy));
+                      });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

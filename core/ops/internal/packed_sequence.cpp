@@ -46,7 +46,7 @@ kernels::PackedSteps PackedSequence::steps() const {
 
 Tensor PackedSequence::pack(const Tensor& x) const {
   if (in_order_) return x.detach();
-  const index_t width = x.extent(-1);
+  const index_t width = x.size(-1);
   Array out(Shape{place_.size(), static_cast<std::size_t>(width)});
   kernels::take_rows(x.data(), place_.data(), rows(), width, out.data());
   return Tensor(std::move(out));
@@ -72,7 +72,7 @@ void PackedSequence::rank(const real* x, index_t width, real* out) const {
   kernels::take_rows(x, order_.data(), batch(), width, out);
 }
 
-void PackedSequence::unrank(const real* x, index_t width, real* out, bool accumulate) const {
+void PackedSequence::unsort(const real* x, index_t width, real* out, bool accumulate) const {
   kernels::put_rows(x, order_.data(), batch(), width, out, accumulate);
 }
 

@@ -30,7 +30,7 @@ class PackedSequence {
 
   /// One row for each sequence: from the batch's order to falling lengths, and back.
   void rank(const real* x, index_t width, real* out) const;
-  void unrank(const real* x, index_t width, real* out, bool accumulate) const;
+  void unsort(const real* x, index_t width, real* out, bool accumulate) const;
 
  private:
   index_t time_;

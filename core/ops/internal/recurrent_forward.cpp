@@ -9,8 +9,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-using kernels::Factor;
 using kernels::gemm;
+using kernels::MatrixView;
 
 void check_shape(const char* op, const char* what, const Tensor& x, std::initializer_list<index_t> wanted) {
   const Shape shape = shape_of(wanted);
@@ -20,31 +20,31 @@ void check_shape(const char* op, const char* what, const Tensor& x, std::initial
 
 /// H, from weight_hh [G H, H].
 index_t hidden_size(const char* op, const GateLayout& layout, const RecurrentWeights& w) {
-  if (w.weight_hh.rank() != 2 || w.weight_hh.extent(0) != layout.gates * w.weight_hh.extent(1))
+  if (w.weight_hh.rank() != 2 || w.weight_hh.size(0) != layout.gates * w.weight_hh.size(1))
     fail_shapes<Shape>(op, "weight_hh must be [" + std::to_string(layout.gates) + " H, H]", {w.weight_hh.shape()});
-  return w.weight_hh.extent(1);
+  return w.weight_hh.size(1);
 }
 
 /// I, from x [B, T, I] or [B, I].
 index_t input_size(const char* op, const Tensor& x, bool sequence) {
   if (x.rank() != (sequence ? 3 : 2))
     fail_shapes<Shape>(op, sequence ? "the input must be [B, T, I]" : "the input must be [B, I]", {x.shape()});
-  return x.extent(-1);
+  return x.size(-1);
 }
 
 Array zeros(const Shape& shape) { return Tensor::zeros(shape).value(); }
 
 }  // namespace
 
-RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0,
-                             const Tensor& c0, const RecurrentWeights& w, const SequenceOptions* options)
+RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0,
+                                   const Tensor& c0, const RecurrentWeights& w, const SequenceOptions* options)
     : layout_(&layout),
       sequence_(options != nullptr),
       reverse_(options && options->reverse),
       name_(options && !options->name.empty() ? options->name : op),
       hidden_(hidden_size(op, layout, w)),
       inputs_(input_size(op, x, sequence_)),
-      order_(op, x.extent(0), sequence_ ? x.extent(1) : 1, options ? options->lengths : IndexArray(), reverse_),
+      order_(op, x.size(0), sequence_ ? x.size(1) : 1, options ? options->lengths : IndexArray(), reverse_),
       weight_ih_(w.weight_ih.detach()),
       weight_hh_(w.weight_hh.detach()) {
   const index_t batch = order_.batch();
@@ -70,7 +70,7 @@ RecurrentPass::RecurrentPass(const char* op, const GateLayout& layout, const Ten
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
 }
 
-void RecurrentPass::project_inputs() {
+void RecurrentForward::project_inputs() {
   const index_t rows = order_.rows(), stride = layout_->columns * hidden_;
   gates_ = Array(shape_of({rows, stride}));
   index_t filled = 0;
@@ -81,19 +81,19 @@ void RecurrentPass::project_inputs() {
         std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
     gemm(rows, block.count * hidden_, inputs_, 1, {x_.data(), inputs_},
          {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0,
-         advanced(gates_.data(), block.column * hidden_), stride);
+         offset_pointer(gates_.data(), block.column * hidden_), stride);
     filled += block.count;
   }
 }
 
-void RecurrentPass::add_bias(const Tensor& bias, std::span<const GateBlock> blocks) {
+void RecurrentForward::add_bias(const Tensor& bias, std::span<const GateBlock> blocks) {
   if (!bias.defined()) return;
   for (const GateBlock& block : blocks)
     kernels::scaled(bias.data() + block.row * hidden_, 1, bias_.data() + block.column * hidden_, true,
                     block.count * hidden_);
 }
 
-void RecurrentPass::start(const Tensor& state, Array& before, Array& last) const {
+void RecurrentForward::start(const Tensor& state, Array& before, Array& last) const {
   before = Array(shape_of({order_.rows(), hidden_}));
   last = Array(shape_of({order_.batch(), hidden_}));
   if (state.defined()) order_.rank(state.data(), hidden_, last.data());
@@ -101,7 +101,7 @@ void RecurrentPass::start(const Tensor& state, Array& before, Array& last) const
   std::copy_n(last.data(), first_rows() * hidden_, before.data());
 }
 
-kernels::RecurrentArrays RecurrentPass::arrays() {
+kernels::RecurrentArrays RecurrentForward::arrays() {
   kernels::RecurrentArrays out = {.steps = order_.steps(),
                                   .hidden = hidden_,
                                   .weight = weight_hh_.data(),
@@ -114,32 +114,32 @@ kernels::RecurrentArrays RecurrentPass::arrays() {
   return out;
 }
 
-std::string_view RecurrentPass::layer() const {
+std::string_view RecurrentForward::layer() const {
   return sequence_ || LayerScope::current().empty() ? std::string_view(name_) : LayerScope::current();
 }
 
-void RecurrentPass::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
-  probe.gate({layer(), gate, sigmoid, advanced(gates_.data(), column * hidden_), order_.rows(), hidden_,
+void RecurrentForward::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
+  probe.gate({layer(), gate, sigmoid, offset_pointer(gates_.data(), column * hidden_), order_.rows(), hidden_,
               layout_->columns * hidden_});
 }
 
-void RecurrentPass::show_states(Probe& probe, bool sigmoid) const {
+void RecurrentForward::show_states(Probe& probe, bool sigmoid) const {
   probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
 }
 
-Array RecurrentPass::ranked(const Array* upstream) const {
+Array RecurrentForward::ranked(const Array* upstream) const {
   Array out = zeros(shape_of({order_.batch(), hidden_}));
   if (upstream) order_.rank(upstream->data(), hidden_, out.data());
   return out;
 }
 
-Array RecurrentPass::in_batch_order(const Array& last) const {
+Array RecurrentForward::in_batch_order(const Array& last) const {
   Array out(last.shape());
-  order_.unrank(last.data(), hidden_, out.data(), false);
+  order_.unsort(last.data(), hidden_, out.data(), false);
   return out;
 }
 
-std::array<Tensor, 3> RecurrentPass::outputs() {
+std::array<Tensor, 3> RecurrentForward::outputs() {
   std::array<Tensor, 3> out;
   std::size_t i = 0;
   out[i++] = Tensor(std::move(y_));
@@ -148,7 +148,7 @@ std::array<Tensor, 3> RecurrentPass::outputs() {
   return out;
 }
 
-RecurrentBackward::RecurrentBackward(const RecurrentPass& pass, Grads& grads)
+RecurrentBackward::RecurrentBackward(const RecurrentForward& pass, Grads& grads)
     : pass_(pass), grads_(grads), dy_(grads.upstream(0)) {
   const index_t batch = pass.order_.batch(), rows = pass.order_.rows();
   if (!dy_) {
@@ -174,13 +174,13 @@ kernels::RecurrentGrads RecurrentBackward::arrays() {
           .dc_steps = given(dc_steps_)};
 }
 
-void RecurrentBackward::finish(Factor second) {
+void RecurrentBackward::finish(MatrixView second) {
   const GateLayout& layout = *pass_.layout_;
   if (dh_steps_.dimension()) report_steps();
   add_input();
   add_state(1, dh_);
   add_weights(2, layout.input, pass_.inputs_, {pass_.x_.data(), pass_.inputs_}, {pass_.x_.data(), pass_.inputs_});
-  const Factor states{pass_.h_before_.data(), pass_.hidden_};
+  const MatrixView states{pass_.h_before_.data(), pass_.hidden_};
   add_weights(3, layout.hidden, pass_.hidden_, states, second.data ? second : states);
   if (grads_.needs(4) || grads_.needs(5)) {
     const index_t columns = layout.columns * pass_.hidden_;
@@ -209,8 +209,9 @@ void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t t
   grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
-Factor RecurrentBackward::gates(const GateBlock& block, bool transposed) const {
-  return {advanced(dgates_.data(), block.column * pass_.hidden_), pass_.layout_->columns * pass_.hidden_, transposed};
+MatrixView RecurrentBackward::gates(const GateBlock& block, bool transposed) const {
+  return {offset_pointer(dgates_.data(), block.column * pass_.hidden_), pass_.layout_->columns * pass_.hidden_,
+          transposed};
 }
 
 void RecurrentBackward::add_input() {
@@ -223,14 +224,14 @@ void RecurrentBackward::add_input() {
          {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, beta, dx.data(), inputs);
     beta = 1;
   }
-  const Destination to = grads_.buffer(0);
-  pass_.order_.unpack(dx, to.data, to.accumulate);
+  const Output to = grads_.buffer(0);
+  pass_.order_.unpack(dx, to.data, to.add);
 }
 
-void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, Factor first,
-                                    Factor second) {
+void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width,
+                                    MatrixView first, MatrixView second) {
   if (!grads_.needs(input)) return;
-  const Destination to = grads_.buffer(input);
+  const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)  // dW = dG^T X
     gemm(block.count * pass_.hidden_, width, pass_.order_.rows(), 1, gates(block, true),
          block.row == 0 ? first : second, to.beta(), to.data + block.row * pass_.hidden_ * width, width);
@@ -238,16 +239,16 @@ void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock
 
 void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums) {
   if (!grads_.needs(input)) return;
-  const Destination to = grads_.buffer(input);
+  const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)
-    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.data + block.row * pass_.hidden_, to.accumulate,
+    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.data + block.row * pass_.hidden_, to.add,
                     block.count * pass_.hidden_);
 }
 
 void RecurrentBackward::add_state(std::size_t input, const Array& grad) {
   if (!grads_.needs(input)) return;
-  const Destination to = grads_.buffer(input);
-  pass_.order_.unrank(grad.data(), pass_.hidden_, to.data, to.accumulate);
+  const Output to = grads_.buffer(input);
+  pass_.order_.unsort(grad.data(), pass_.hidden_, to.data, to.add);
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

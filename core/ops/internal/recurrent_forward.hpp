@@ -28,12 +28,12 @@ struct GateLayout {
 
 /// One forward pass of a recurrent op, and what its backward needs of it. Operands on the tape: x 0, h0 1, weight_ih 2,
 /// weight_hh 3, bias_ih 4, bias_hh 5, c0 6. Outputs of a sequence op: y, h and c; of a cell op: h and c.
-class RecurrentPass {
+class RecurrentForward {
  public:
   /// Checks the shapes and multiplies the inputs. Without `options` it is one step of a cell, x [B, I]. Throws
   /// ShapeError or IndexError.
-  RecurrentPass(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0, const Tensor& c0,
-                const RecurrentWeights& weights, const SequenceOptions* options);
+  RecurrentForward(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0, const Tensor& c0,
+                   const RecurrentWeights& weights, const SequenceOptions* options);
 
   kernels::RecurrentArrays arrays();
   /// Rows of step 0 in `arrays().h.before`.
@@ -50,7 +50,7 @@ class RecurrentPass {
 
  private:
   friend class RecurrentBackward;
-  friend class LastStepBackward;
+  friend class LagGradients;
 
   std::string_view layer() const;
   /// An upstream gradient of a last state in the order of the ranks, [B, H]; zeros for none.
@@ -76,25 +76,25 @@ class RecurrentPass {
 /// The backward of a pass: the kernels' arrays, and what becomes of them.
 class RecurrentBackward {
  public:
-  RecurrentBackward(const RecurrentPass& pass, Grads& grads);
+  RecurrentBackward(const RecurrentForward& pass, Grads& grads);
 
   kernels::RecurrentGrads arrays();
 
   /// Gives the steps' gradients to their watchers and adds the gradients of all operands. Weights of the second hidden
   /// block, if there is one, were multiplied with `second` instead of the states.
-  void finish(kernels::Factor second = {nullptr, 0});
+  void finish(kernels::MatrixView second = {nullptr, 0});
 
  private:
   void report_steps();
   void report(GradKind kind, const Array& step_grads, index_t time);
   void add_input();
-  void add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, kernels::Factor first,
-                   kernels::Factor second);
+  void add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, kernels::MatrixView first,
+                   kernels::MatrixView second);
   void add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums);
   void add_state(std::size_t input, const Array& grad);
-  kernels::Factor gates(const GateBlock& block, bool transposed) const;
+  kernels::MatrixView gates(const GateBlock& block, bool transposed) const;
 
-  const RecurrentPass& pass_;
+  const RecurrentForward& pass_;
   Grads& grads_;
   Array dy_zeros_;
   const Array* dy_;

@@ -9,7 +9,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 /// body(step, rank, row) for every packed row of the followed sequences.
 template <class Body>
-void LastStepBackward::for_rows(const Body& body) const {
+void LagGradients::for_rows(const Body& body) const {
   const kernels::PackedSteps steps = pass_.order_.steps();
   const auto followed = static_cast<index_t>(length_.size());
   for (index_t s = 0; s < steps.steps; ++s) {
@@ -18,7 +18,7 @@ void LastStepBackward::for_rows(const Body& body) const {
   }
 }
 
-LastStepBackward::LastStepBackward(const RecurrentPass& pass, const Grads& grads)
+LagGradients::LagGradients(const RecurrentForward& pass, const Grads& grads)
     : pass_(pass),
       length_(static_cast<std::size_t>(std::min(pass.order_.batch(), kLagSequences)), 0),
       dy_(pass.y_shape_),
@@ -33,7 +33,7 @@ LastStepBackward::LastStepBackward(const RecurrentPass& pass, const Grads& grads
   }
 }
 
-void LastStepBackward::take_last_rows(const Array* dy) {
+void LagGradients::take_last_rows(const Array* dy) {
   const kernels::PackedSteps steps = pass_.order_.steps();
   for_rows([&](index_t s, std::size_t rank, index_t row) {
     const index_t at = steps.place[row] * pass_.hidden_;
@@ -42,12 +42,12 @@ void LastStepBackward::take_last_rows(const Array* dy) {
   });
 }
 
-kernels::RecurrentArrays LastStepBackward::followed(kernels::RecurrentArrays arrays) const {
+kernels::RecurrentArrays LagGradients::followed(kernels::RecurrentArrays arrays) const {
   arrays.steps.batch = static_cast<index_t>(length_.size());  // ranks are independent of each other
   return arrays;
 }
 
-kernels::RecurrentGrads LastStepBackward::arrays() {
+kernels::RecurrentGrads LagGradients::arrays() {
   const auto given = [](Array& x) { return x.dimension() ? x.data() : nullptr; };
   return {.dy = dy_.data(),
           .dh = dh_.data(),
@@ -57,7 +57,7 @@ kernels::RecurrentGrads LastStepBackward::arrays() {
           .dc_steps = given(dc_steps_)};
 }
 
-std::vector<double> LastStepBackward::norms_by_lag(const Array& step_grads) const {
+std::vector<double> LagGradients::norms_by_lag(const Array& step_grads) const {
   std::vector<double> squares(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
   for_rows([&](index_t s, std::size_t rank, index_t row) {
     squares[static_cast<std::size_t>(length_[rank] - 1 - s)] +=
@@ -67,7 +67,7 @@ std::vector<double> LastStepBackward::norms_by_lag(const Array& step_grads) cons
   return squares;
 }
 
-void LastStepBackward::report(Probe& probe) const {
+void LagGradients::report(Probe& probe) const {
   LagNorms norms{pass_.name_, norms_by_lag(dh_steps_), {}};
   if (norms.hidden.empty() || norms.hidden.front() == 0) return;
   if (dc_steps_.dimension()) norms.cell = norms_by_lag(dc_steps_);

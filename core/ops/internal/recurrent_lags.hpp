@@ -11,9 +11,9 @@ constexpr index_t kLagSequences = 8;
 /// A second backward of a pass, for the probe: from the last real step of some sequences alone, without what later
 /// losses add on the way. Where a network vanishes or explodes, this gradient falls or grows with each step, while the
 /// full gradient of h_t stays as large as that of the loss at step t.
-class LastStepBackward {
+class LagGradients {
  public:
-  LastStepBackward(const RecurrentPass& pass, const Grads& grads);
+  LagGradients(const RecurrentForward& pass, const Grads& grads);
 
   /// The arrays of the pass without the sequences that are not followed.
   kernels::RecurrentArrays followed(kernels::RecurrentArrays arrays) const;
@@ -28,7 +28,7 @@ class LastStepBackward {
   void take_last_rows(const Array* dy);
   std::vector<double> norms_by_lag(const Array& step_grads) const;
 
-  const RecurrentPass& pass_;
+  const RecurrentForward& pass_;
   std::vector<index_t> length_;  // of each rank that is followed
   Array dy_, dh_, dc_, dgates_, dh_steps_, dc_steps_;
 };

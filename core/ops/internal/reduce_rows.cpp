@@ -5,9 +5,9 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-Rows as_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
-  const std::vector<std::size_t> reduced = normal_axes(op, axes, x.shape());
-  Rows out{x, 1, 1, {}};
+ReductionRows reduced_axes_last(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
+  const std::vector<std::size_t> reduced = normalize_axes(op, axes, x.shape());
+  ReductionRows out{x, 1, 1, {}};
   Axes order;
   bool in_place = true;
   for (std::size_t i = 0; i < x.rank(); ++i) {

@@ -6,14 +6,14 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 /// A reduction seen as rows of a [rows, width] matrix, one result for each row.
-struct Rows {
+struct ReductionRows {
   Tensor x;  ///< kept axes, then reduced axes: the operand itself if they lie so, else a recorded permutation of it
   index_t rows, width;
   Shape shape;  ///< of the result
 };
 
 /// No axes means all. Throws ShapeError.
-Rows as_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims);
+ReductionRows reduced_axes_last(const char* op, const Tensor& x, const Axes& axes, bool keep_dims);
 
 using Doubles = std::vector<double, PoolAllocator<double>>;
 

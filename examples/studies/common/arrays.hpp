@@ -10,9 +10,9 @@
 
 namespace xtape::theory {
 
-inline Array normal_array(const Shape& shape, Random& random, double deviation = 1, double mean = 0) {
+inline Array normal_array(const Shape& shape, Random& random, double stddev = 1, double mean = 0) {
   Array out(shape);
-  for (real& value : out) value = static_cast<real>(mean + deviation * random.normal());
+  for (real& value : out) value = static_cast<real>(mean + stddev * random.normal());
   return out;
 }
 

@@ -40,7 +40,7 @@ void measure_answers(const SequenceNetwork& network, const LagTask& task, Result
 void measure_gradient(const SequenceNetwork& network, const Example& example, ParamStore& store, const char* when,
                       Results& results) {
   const std::string suffix = std::string("_") + when;
-  Tape tape({.watch_steps = true});
+  Tape tape({.record_step_norms = true});
   const Tensor x = tape.variable(embedded(network, example).value());
   tape.backward(last_loss_of(network(x), example));
   const Array grad = tape.grad(x);
@@ -55,7 +55,7 @@ void measure_gradient(const SequenceNetwork& network, const Example& example, Pa
   }
   if (const Parameter* recurrent = network.vanilla_recurrent()) {
     std::vector<double>& hidden = results["hidden_gradient" + suffix];
-    for (const Watched& seen : tape.watched())  // from the last step to the first
+    for (const GradNorm& seen : tape.grad_norms())  // from the last step to the first
       if (seen.kind == GradKind::hidden) hidden.push_back(seen.norm);
     const bool finite =
         std::all_of(recurrent->value().begin(), recurrent->value().end(), [](real w) { return std::isfinite(w); });

@@ -42,7 +42,7 @@ LagTask text_task(index_t steps, std::uint64_t seed, const std::string& file) {
   return out;
 }
 
-index_t last_step(const Tensor& outputs) { return outputs.extent(1) - 1; }
+index_t last_step(const Tensor& outputs) { return outputs.size(1) - 1; }
 
 /// The single output of the last step, [B].
 Tensor last_number(const Tensor& outputs) { return reshape(slice(outputs, 1, last_step(outputs)), {-1}); }
@@ -95,7 +95,7 @@ std::vector<double> right_answers(const Tensor& outputs, const Example& example)
   std::vector<double> out;
   if (example.sums.defined()) {
     const Tensor guesses = last_number(outputs);
-    for (index_t b = 0; b < guesses.size(); ++b)
+    for (index_t b = 0; b < guesses.numel(); ++b)
       out.push_back(std::abs(guesses.data()[b] - example.sums.data()[b]) < kNearSum ? 1 : 0);
     return out;
   }

@@ -32,10 +32,10 @@ LayerNormRecurrent::LayerNormRecurrent(const Scope& scope, index_t input, index_
 Tensor LayerNormRecurrent::operator()(const Tensor& x) const {
   const Tensor a = linear(x, weights_.weight_ih);
   const Tensor inputs = cell_ == CellKind::rnn ? a : norm_input_(a);
-  const Tensor zeros = Tensor::zeros({static_cast<std::size_t>(x.extent(0)), static_cast<std::size_t>(hidden_)});
+  const Tensor zeros = Tensor::zeros({static_cast<std::size_t>(x.size(0)), static_cast<std::size_t>(hidden_)});
   State state = {zeros, zeros};
   std::vector<Tensor> states;
-  for (index_t t = 0; t < x.extent(1); ++t) {
+  for (index_t t = 0; t < x.size(1); ++t) {
     state = next(squeeze(slice(inputs, 1, t, t + 1), {1}), state);
     states.push_back(state.h);
   }

@@ -117,7 +117,7 @@ OverfitTask digits_task(ParamStore& store, const std::string& file, const Overfi
 OverfitTask overfit_task(const std::string& name, ParamStore& store, const std::string& file, const OverfitOptions& o) {
   if (name == "transformer") {
     const auto text = std::make_shared<const TextPiece>(file, o, store.seed());
-    const TransformerConfig config = {
+    const TransformerLMConfig config = {
         .vocab = text->vocab(), .context = o.context, .width = o.width, .heads = 4, .layers = 2};
     const auto model = std::make_shared<const TransformerLM>(store.root(), config);
     return text_task(store, text, o.batch, [model](const IndexArray& ids) { return (*model)(ids); });

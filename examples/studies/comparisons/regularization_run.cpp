@@ -34,7 +34,7 @@ class SplitLog {
 
   void add(index_t step, const UpdateSplit& split) {
     std::string rows;
-    for (const SplitNumbers& n : split.numbers()) {
+    for (const SplitStats& n : split.numbers()) {
       rows += std::to_string(step) + "," + n.name + "," + number_text(n.update) + "," + number_text(n.gradient) + "," +
               number_text(n.decay) + "\n";
       sums_[n.name].gradient += n.gradient;
@@ -64,7 +64,7 @@ class SplitLog {
   }
 
   LineFile file_;
-  std::map<std::string, SplitNumbers> sums_;
+  std::map<std::string, SplitStats> sums_;
   double steps_ = 0;
 };
 

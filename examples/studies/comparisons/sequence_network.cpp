@@ -10,7 +10,7 @@ constexpr index_t kHeads = 4;
 constexpr double kLargeGain = 3;
 
 CellKind cell_of(const std::string& architecture) {
-  return cell_kind(architecture.starts_with("lstm") ? "lstm" : architecture);
+  return parse_cell_kind(architecture.starts_with("lstm") ? "lstm" : architecture);
 }
 
 std::optional<double> forget_bias_of(const std::string& architecture) {
@@ -92,7 +92,7 @@ Tensor SequenceNetwork::operator()(const Tensor& embedded) const {
     Tensor operator()(const LSTM& lstm) const { return lstm(x).y; }
     Tensor operator()(const LayerNormRecurrent& recurrent) const { return recurrent(x); }
     Tensor operator()(const Transformer& transformer) const {
-      Tensor y = x + slice(Tensor(transformer.positions), 0, 0, x.extent(1));
+      Tensor y = x + slice(Tensor(transformer.positions), 0, 0, x.size(1));
       for (const TransformerBlock& block : transformer.blocks) y = block(y, {.causal = true});
       return transformer.norm(y);
     }

@@ -23,10 +23,10 @@ struct Sizes {
   index_t n, width = kWidth, heads = kHeads, features = 0;
 };
 
-AttentionForm form_of(const std::string& name, const Sizes& sizes) {
-  AttentionForm form = attention_form(name, sizes.heads);
-  form.features = sizes.features;
-  return form;
+AttentionConfig config_of(const std::string& name, const Sizes& sizes) {
+  AttentionConfig config = attention_config(name, sizes.heads);
+  config.features = sizes.features;
+  return config;
 }
 
 struct Subject {
@@ -34,7 +34,8 @@ struct Subject {
   MultiHeadAttention layer;
 
   Subject(const std::string& name, const Sizes& sizes)
-      : store(1), layer(store.root(), {.width = sizes.width, .heads = sizes.heads, .form = form_of(name, sizes)}) {}
+      : store(1),
+        layer(store.root(), {.width = sizes.width, .heads = sizes.heads, .attention = config_of(name, sizes)}) {}
 };
 
 /// One sequence, [1, n, width].
@@ -126,7 +127,7 @@ void memory(Report& report) {
   const index_t longest = report.quick() ? 1024 : 4096;
   Plot peaks{"Peak memory of a forward and backward pass", "positions n", "MB above the start", true, true, {}};
   Plot keeps{"Memory kept for the backward pass", "positions n", "MB", true, true, {}};
-  for (const std::string& name : attention_names()) {
+  for (const std::string& name : attention_config_names()) {
     if (name == "mqa" || name == "gqa") continue;
     peaks.curves.push_back(course(name, doubled(256, longest), [&](index_t n) { return peak_bytes(name, {n}) / 1e6; }));
   }
@@ -156,8 +157,8 @@ std::map<std::string, Curve> time_over_n(Report& report) {
   const std::vector<index_t> lengths = doubled(128, report.quick() ? 512 : 8192);
   Plot times{"Time of a forward pass, width 64, 4 heads", "positions n", "processor ms", true, true, {}};
   Plot counts{"Counted operations of the same", "positions n", "multiply-adds", true, true, {}};
-  for (const std::string& name : attention_names()) {
-    const bool linear = is_linear(attention_form(name, kHeads).kind);
+  for (const std::string& name : attention_config_names()) {
+    const bool linear = is_linear(attention_config(name, kHeads).kind);
     const Curve counted = course(name, doubled(128, 65536), [&](index_t n) { return operations(name, {n}); });
     claim.near(name + ": exponent of counted operations, n = 32768 to 65536", linear ? 1 : 2,
                exponent_of_last(counted, 2), 0.05);
@@ -198,13 +199,13 @@ void crossings(Report& report, const std::map<std::string, Curve>& times) {
                     course("", doubled(16, 1 << 20),
                            [&](index_t n) { return operations(name, {n}) / (by_rate > 0 ? rate(name) : 1); }));
   };
-  for (const std::string& name : attention_names()) {
-    if (!is_linear(attention_form(name, kHeads).kind)) continue;
-    const AttentionForm form = Subject(name, {16}).layer.form();
-    const double features = name == "quadratic" ? (form.head_width + 1) * (form.head_width + 2) / 2.0
-                            : name == "rff"     ? 2.0 * form.features
-                            : name == "prf"     ? 1.0 * form.features
-                                                : 1.0 * form.head_width;
+  for (const std::string& name : attention_config_names()) {
+    if (!is_linear(attention_config(name, kHeads).kind)) continue;
+    const AttentionConfig config = Subject(name, {16}).layer.config();
+    const double features = name == "quadratic" ? (config.head_width + 1) * (config.head_width + 2) / 2.0
+                            : name == "rff"     ? 2.0 * config.features
+                            : name == "prf"     ? 1.0 * config.features
+                                                : 1.0 * config.head_width;
     const double counted = at(name, 0);
     if (counted > 0)
       claim.factor(name + ": crossing by operations, beside the number of features", features, counted, 4);
@@ -261,14 +262,14 @@ void quality(Report& report) {
   double softmax = 0;
   std::string behind;
   const std::vector<std::string> some = {"softmax", "separable", "prf", "argmax"};
-  for (const std::string& name : report.quick() ? some : attention_names()) {
+  for (const std::string& name : report.quick() ? some : attention_config_names()) {
     ParamStore store(report.seed());
     const TransformerLM model(store.root(), {.vocab = text.vocab(),
                                              .context = 64,
                                              .width = 64,
                                              .heads = 4,
                                              .layers = 2,
-                                             .attention = attention_form(name, 4)});
+                                             .attention = attention_config(name, 4)});
     AdamW opt(decay_groups(store, 0.1), {.beta2 = 0.99});
     for (index_t step = 0; step < report.steps(); ++step) {
       const Batch batch = text.train_batch(step, 8);

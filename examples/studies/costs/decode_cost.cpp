@@ -26,7 +26,7 @@ struct Decoder {
 
   Decoder(const std::string& name, index_t length)
       : store(1),
-        layer(store.root(), {.width = kWidth, .heads = kHeads, .form = attention_form(name, kHeads)}),
+        layer(store.root(), {.width = kWidth, .heads = kHeads, .attention = attention_config(name, kHeads)}),
         cache(layer.cache(kBatch, 2 * length)) {
     for (index_t done = 0; done < length; done += 128)
       layer.step(Tensor::ones({kBatch, static_cast<std::size_t>(std::min<index_t>(128, length - done)), kWidth}),

@@ -13,14 +13,14 @@
 
 using namespace xtape;
 using namespace xtape::test;
-using kernels::Factor;
+using kernels::MatrixView;
 
 namespace {
 
 /// A stored matrix with room between its rows, filled with numbers; `transposed` says how it is to be read.
 struct Stored {
   Array numbers;
-  Factor factor;
+  MatrixView factor;
 
   Stored(index_t rows, index_t columns, bool transposed, index_t gap, std::uint64_t seed) {
     const index_t stored_rows = transposed ? columns : rows, stride = (transposed ? rows : columns) + gap;
@@ -147,7 +147,7 @@ TEST_CASE("a transposed factor whose rows are far apart agrees with the definiti
 }
 
 TEST_CASE("what a product may skip changes no bit of what counts") {
-  using kernels::Stairs;
+  using kernels::CausalSkip;
   for (const auto& [rows, columns, width] :
        {std::array<index_t, 3>{64, 64, 32}, {33, 70, 40}, {96, 300, 8}, {130, 7, 65}}) {
     for (index_t first : {index_t{-20}, index_t{1}, columns / 2, columns + 5}) {
@@ -157,27 +157,29 @@ TEST_CASE("what a product may skip changes no bit of what counts") {
       for (index_t i = 0; i < rows; ++i)
         for (index_t j = std::max<index_t>(0, first + i); j < columns; ++j) scores(i, j) = 0;
       const Stored values(columns, width, false, 0, 2), queries(rows, width, false, 0, 3);
-      const Factor a{scores.data(), columns}, across{scores.data(), columns, true};
+      const MatrixView a{scores.data(), columns}, across{scores.data(), columns, true};
 
       Array want(Shape{static_cast<std::size_t>(rows * width)}), got = want;
       kernels::gemm(rows, width, columns, 1, a, values.factor, 0, want.data(), width);
-      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, got.data(), width, nullptr, {Stairs::Of::a, first});
+      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, got.data(), width, nullptr,
+                    {CausalSkip::Operand::a, first});
       check_equal(got, want);
-      const kernels::PackedFactor packed(values.factor, columns, width);
+      const kernels::PackedMatrix packed(values.factor, columns, width);
       kernels::gemm(rows, width, columns, 1, a, packed, 0, want.data(), width);
-      kernels::gemm(rows, width, columns, 1, a, packed, 0, got.data(), width, {Stairs::Of::a, first});
+      kernels::gemm(rows, width, columns, 1, a, packed, 0, got.data(), width, {CausalSkip::Operand::a, first});
       check_equal(got, want);
 
       want = got = Array(Shape{static_cast<std::size_t>(columns * width)});
       kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, want.data(), width);
       kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, got.data(), width, nullptr,
-                    {Stairs::Of::transposed_a, first});
+                    {CausalSkip::Operand::transposed_a, first});
       check_equal(got, want);
 
       want = got = Array(Shape{static_cast<std::size_t>(rows * columns)});
-      const kernels::PackedFactor keys({values.factor.data, values.factor.stride, true}, width, columns);
+      const kernels::PackedMatrix keys({values.factor.data, values.factor.stride, true}, width, columns);
       kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, want.data(), columns);
-      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, got.data(), columns, {Stairs::Of::c, first});
+      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, got.data(), columns,
+                    {CausalSkip::Operand::c, first});
       int wrong = 0;
       for (index_t i = 0; i < rows; ++i)
         for (index_t j = 0; j < std::min(columns, first + i); ++j)
@@ -189,7 +191,7 @@ TEST_CASE("what a product may skip changes no bit of what counts") {
 
 TEST_CASE("a product over nothing scales c") {
   Array c = row({1, 2, 3, 4});
-  const Factor nothing{c.data(), 0};
+  const MatrixView nothing{c.data(), 0};
   kernels::gemm(2, 2, 0, 1, nothing, nothing, 1, c.data(), 2);
   check_equal(c, row({1, 2, 3, 4}));
   kernels::gemm(2, 2, 0, 1, nothing, nothing, real(0.5), c.data(), 2);
@@ -217,7 +219,7 @@ TEST_CASE("a packed factor serves products of any leading part of it") {
   constexpr index_t k = 500, n = 70;
   for (const bool transposed : {false, true}) {
     const Stored b(k, n, transposed, 2, 7);
-    const kernels::PackedFactor packed(b.factor, k, n);
+    const kernels::PackedMatrix packed(b.factor, k, n);
     CHECK(packed.k() == k);
     CHECK(packed.n() == n);
     for (const auto& [m, columns, depth] : {std::array<index_t, 3>{5, 70, 500},

@@ -14,7 +14,7 @@
 using namespace xtape;
 using namespace xtape::test;
 using kernels::Binary;
-using kernels::Level;
+using kernels::Isa;
 using kernels::Unary;
 
 namespace {
@@ -22,7 +22,7 @@ namespace {
 const std::size_t kLengths[] = {1, 5, 16, 33, 100, 1000};
 
 /// One kernel, run over fresh numbers: what it wrote.
-using Run = std::function<Array(const Level&, std::size_t n)>;
+using Run = std::function<Array(const Isa&, std::size_t n)>;
 
 Array filled(std::size_t n) { return sample({n}, 99); }
 
@@ -33,98 +33,98 @@ std::vector<std::pair<std::string, Run>> all_runs() {
        {Unary::exp, Unary::log, Unary::sqrt, Unary::tanh, Unary::sigmoid, Unary::relu, Unary::gelu, Unary::gelu_tanh}) {
     const std::string name = "unary " + std::to_string(static_cast<int>(f));
     const double low = f == Unary::log || f == Unary::sqrt ? 0.01 : -6;
-    runs.emplace_back(name, [=](const Level& level, std::size_t n) {
+    runs.emplace_back(name, [=](const Isa& isa, std::size_t n) {
       Array y(Shape{n});
-      level.unary.value(f, {}, sample({n}, 1, low, 6).data(), y.data(), count(n));
+      isa.unary.value(f, {}, sample({n}, 1, low, 6).data(), y.data(), count(n));
       return y;
     });
-    runs.emplace_back(name + " backward, added", [=](const Level& level, std::size_t n) {
+    runs.emplace_back(name + " backward, added", [=](const Isa& isa, std::size_t n) {
       const Array x = sample({n}, 1, low, 6);
       Array y(Shape{n}), dx = filled(n);
-      level.unary.value(f, {}, x.data(), y.data(), count(n));
-      level.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
+      isa.unary.value(f, {}, x.data(), y.data(), count(n));
+      isa.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
       return dx;
     });
   }
   for (const Unary f : {Unary::gelu, Unary::gelu_tanh})
-    runs.emplace_back("slope " + std::to_string(static_cast<int>(f)), [=](const Level& level, std::size_t n) {
-      Array y(Shape{n}), slope(Shape{n});
-      level.unary.value_with_slope(f, {}, sample({n}, 1, -6, 6).data(), y.data(), slope.data(), count(n));
-      return slope;
+    runs.emplace_back("slope " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
+      Array y(Shape{n}), derivative(Shape{n});
+      isa.unary.value_and_derivative(f, {}, sample({n}, 1, -6, 6).data(), y.data(), derivative.data(), count(n));
+      return derivative;
     });
   for (const Binary f : {Binary::add, Binary::sub, Binary::mul, Binary::div, Binary::pow, Binary::chain,
                          Binary::pow_base, Binary::pow_exponent})
     for (const index_t step_a : {0, 1})
       for (const index_t step_b : {0, 1})
-        runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Level& level, std::size_t n) {
+        runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
           Array y(Shape{n});
-          level.elementwise.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
-                                   y.data(), count(n));
+          isa.elementwise.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
+                                 y.data(), count(n));
           return y;
         });
-  runs.emplace_back("affine", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("affine", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    level.elementwise.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
+    isa.elementwise.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
     return y;
   });
-  runs.emplace_back("product, added", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("product, added", [=](const Isa& isa, std::size_t n) {
     Array y = filled(n);
-    level.elementwise.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
+    isa.elementwise.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
     return y;
   });
-  runs.emplace_back("sums", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("sums", [=](const Isa& isa, std::size_t n) {
     const Array x = sample({n}, 1, 0, 1), y = sample({n}, 2, 0, 1);
-    return row({level.reduce.sum(x.data(), count(n)), level.reduce.sum_of_squares(x.data(), count(n)),
-                level.reduce.dot(x.data(), y.data(), count(n)),
-                static_cast<double>(level.softmax.max(x.data(), count(n)))});
+    return row({isa.reduce.sum(x.data(), count(n)), isa.reduce.sum_of_squares(x.data(), count(n)),
+                isa.reduce.dot(x.data(), y.data(), count(n)),
+                static_cast<double>(isa.softmax.max(x.data(), count(n)))});
   });
-  runs.emplace_back("column sums", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("column sums", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    level.reduce.column_sums(sample({7, n}, 1, 0, 1).data(), 7, count(n), count(n), y.data());
+    isa.reduce.column_sums(sample({7, n}, 1, 0, 1).data(), 7, count(n), count(n), y.data());
     return y;
   });
-  runs.emplace_back("softmax", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("softmax", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    level.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
+    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
     return y;
   });
-  runs.emplace_back("softmax backward", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("softmax backward", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n}), dx = filled(n);
-    level.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
-    level.softmax.softmax_backward(y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
+    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
+    isa.softmax.softmax_backward(y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
     return dx;
   });
-  runs.emplace_back("log of a sum of exponentials", [=](const Level& level, std::size_t n) {
-    return row({level.softmax.log_sum_exp(sample({n}, 1, -5, 5).data(), count(n))});
+  runs.emplace_back("log of a sum of exponentials", [=](const Isa& isa, std::size_t n) {
+    return row({isa.softmax.log_sum_exp(sample({n}, 1, -5, 5).data(), count(n))});
   });
-  runs.emplace_back("shifted exponentials", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("shifted exponentials", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    level.softmax.exp_shifted(sample({n}, 1, -5, 5).data(), 1.25, real(0.5), real(-0.1), y.data(), false, count(n));
+    isa.softmax.scaled_exp(sample({n}, 1, -5, 5).data(), 1.25, real(0.5), real(-0.1), y.data(), false, count(n));
     return y;
   });
-  runs.emplace_back("layer norm and its gradients", [=](const Level& level, std::size_t n) {
-    const Array x = sample({n}, 1, -2, 3), gain = sample({n}, 2, 0.5, 2), bias = sample({n}, 3), dy = sample({n}, 4);
+  runs.emplace_back("layer norm and its gradients", [=](const Isa& isa, std::size_t n) {
+    const Array x = sample({n}, 1, -2, 3), weight = sample({n}, 2, 0.5, 2), bias = sample({n}, 3), dy = sample({n}, 4);
     Array out(Shape{4, n});
     double mean = 0;
     real inverse = 0;
-    level.norm.layer_norm(x.data(), gain.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
-    const kernels::NormRows in{x.data(), gain.data(), &mean, &inverse, dy.data(), 1, count(n)};
-    level.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
+    isa.norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
+    const kernels::NormRows in{x.data(), weight.data(), &mean, &inverse, dy.data(), 1, count(n)};
+    isa.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
-  runs.emplace_back("a transposed square", [=](const Level& level, std::size_t) {
+  runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {
     const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
     const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
     Array y = filled(static_cast<std::size_t>(side * to_step));
-    level.permute.transpose(x.data(), step, 0, y.data(), to_step);
+    isa.permute.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
       for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
-  runs.emplace_back("adam", [=](const Level& level, std::size_t n) {
+  runs.emplace_back("adam", [=](const Isa& isa, std::size_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);
-    level.optimize.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
-                        second.data(), count(n));
+    isa.optimize.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
+                      second.data(), count(n));
     return value;
   });
   return runs;
@@ -145,35 +145,35 @@ std::vector<std::string> lines_of(const std::string& command) {
 }  // namespace
 
 TEST_CASE("all levels compute the same to rounding") {
-  const std::vector<const Level*> levels = usable_levels();
+  const std::vector<const Isa*> isas = usable_isas();
   const Limits limits{tolerance(2e-14, 4e-6), tolerance(2e-14, 4e-6)};
   for (const auto& [name, run] : all_runs()) {
     for (const std::size_t n : kLengths) {
-      const Array want = run(*levels[0], n);
-      for (const Level* level : levels) {
-        INFO(name, " ", level->name, " against plain, length ", n);
-        check_near(run(*level, n), want, limits);
+      const Array want = run(*isas[0], n);
+      for (const Isa* isa : isas) {
+        INFO(name, " ", isa->name, " against plain, length ", n);
+        check_near(run(*isa, n), want, limits);
       }
     }
   }
 }
 
 TEST_CASE("the levels with fused multiply-add give the same bits of exp") {
-  const std::vector<const Level*> levels = usable_levels();
-  if (levels.size() < 3) return;
+  const std::vector<const Isa*> isas = usable_isas();
+  if (isas.size() < 3) return;
   const Array x = sample({100003}, 1, -110, 95);
   Array v3(x.shape()), v4(x.shape());
-  levels[1]->unary.value(Unary::exp, {}, x.data(), v3.data(), 100003);
-  levels[2]->unary.value(Unary::exp, {}, x.data(), v4.data(), 100003);
+  isas[1]->unary.value(Unary::exp, {}, x.data(), v3.data(), 100003);
+  isas[2]->unary.value(Unary::exp, {}, x.data(), v4.data(), 100003);
   check_equal(v3, v4);
 }
 
 TEST_CASE("the environment variable XTAPE_ISA chooses the level") {
   const char* wanted = std::getenv("XTAPE_ISA");
-  const std::string best = usable_levels().back()->name;
-  if (!wanted || !*wanted) CHECK(std::string(kernels::level().name) == best);
-  else if (std::string(wanted) == "plain") CHECK(std::string(kernels::level().name) == "plain");
-  else if (std::string(wanted) == "v3") CHECK(std::string(kernels::level().name) == (best == "plain" ? "plain" : "v3"));
+  const std::string best = usable_isas().back()->name;
+  if (!wanted || !*wanted) CHECK(std::string(kernels::isa().name) == best);
+  else if (std::string(wanted) == "plain") CHECK(std::string(kernels::isa().name) == "plain");
+  else if (std::string(wanted) == "v3") CHECK(std::string(kernels::isa().name) == (best == "plain" ? "plain" : "v3"));
 }
 
 // A weak symbol, or a global one that other files could also define, compiled for a newer processor could be the copy
@@ -187,8 +187,8 @@ TEST_CASE("objects of the levels define nothing outside their level's namespace"
     std::string owner;  // of "xtape_f32_kernels_v3.dir": "N5xtape3f327kernels2v3", as symbols spell it
     for (const std::string part : entry.path())
       if (part.find("_kernels_") != std::string::npos) {
-        const std::string level = part.substr(part.rfind('_') + 1, part.rfind('.') - part.rfind('_') - 1);
-        owner = "N5xtape3" + part.substr(6, 3) + "7kernels" + std::to_string(level.size()) + level;
+        const std::string isa = part.substr(part.rfind('_') + 1, part.rfind('.') - part.rfind('_') - 1);
+        owner = "N5xtape3" + part.substr(6, 3) + "7kernels" + std::to_string(isa.size()) + isa;
       }
     ++objects;
     for (const std::string& line : lines_of("nm --defined-only '" + entry.path().string() + "'")) {

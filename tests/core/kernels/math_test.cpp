@@ -77,12 +77,12 @@ TEST_CASE("float functions are within a few units in the last place over the who
   if (kDouble) return;  // double takes the C library's
   const std::vector<real> x = sweep();
   std::vector<real> y(x.size());
-  for (const kernels::Level* level : usable_levels()) {
+  for (const kernels::Isa* isa : usable_isas()) {
     for (const Function& f : kFunctions) {
-      level->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+      isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
       const Worst worst = worst_error(f, x, y);
-      std::printf("%-5s %-8s worst error %6.2f units, at %.9g\n", level->name, f.name, worst.units, worst.at);
-      INFO(level->name, " ", f.name, " at ", worst.at);
+      std::printf("%-5s %-8s worst error %6.2f units, at %.9g\n", isa->name, f.name, worst.units, worst.at);
+      INFO(isa->name, " ", f.name, " at ", worst.at);
       CHECK(worst.units <= f.limit);
     }
   }
@@ -94,10 +94,10 @@ TEST_CASE("gelu is within a few units where it is not tiny") {
   for (int i = -3000; i <= 20000; ++i) x.push_back(static_cast<real>(i) / 1000);
   std::vector<real> y(x.size());
   Function f = kFunctions[3];
-  for (const kernels::Level* level : usable_levels()) {
-    level->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+  for (const kernels::Isa* isa : usable_isas()) {
+    isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
     const Worst worst = worst_error(f, x, y);
-    INFO(level->name, " ", worst.units, " at ", worst.at);
+    INFO(isa->name, " ", worst.units, " at ", worst.at);
     CHECK(worst.units <= 8);
   }
 }
@@ -107,12 +107,12 @@ TEST_CASE("weights of attention are exact to rounding where they count, and 0 wh
   for (int i = 1; i < 1'000'000; ++i) scores.push_back(static_cast<real>(-1e-4 * i));
   scores.push_back(-kInf);
   const index_t n = static_cast<index_t>(scores.size());
-  for (const kernels::Level* level : usable_levels()) {
-    const index_t lanes = level->attention.lanes, stride = (n + lanes - 1) / lanes * lanes;
+  for (const kernels::Isa* isa : usable_isas()) {
+    const index_t lanes = isa->attention.lanes, stride = (n + lanes - 1) / lanes * lanes;
     std::vector<real> weights = scores;
     weights.resize(static_cast<std::size_t>(stride));
     real log_sum, inverse_sum;
-    level->attention.weights({1, n, stride, n, 0, lanes}, weights.data(), nullptr, &log_sum, &inverse_sum);
+    isa->attention.weights({1, n, stride, n, 0, lanes}, weights.data(), nullptr, &log_sum, &inverse_sum);
     CHECK(weights[0] == 1);
     CHECK(weights[scores.size() - 1] == 0);
     double worst = 0;
@@ -120,7 +120,7 @@ TEST_CASE("weights of attention are exact to rounding where they count, and 0 wh
       const double exact = std::exp(static_cast<double>(scores[i]));
       worst = std::max(worst, (std::abs(static_cast<double>(weights[i]) - exact) - 2.4e-38) / exact);
     }
-    INFO(level->name);
+    INFO(isa->name);
     CHECK(worst <= static_cast<double>(std::numeric_limits<real>::epsilon()));
   }
 }
@@ -150,13 +150,13 @@ TEST_CASE("functions at the edges of the range") {
       {Unary::log, -1, nan},        {Unary::sqrt, -0.0, 0},         {Unary::sqrt, kInf, kInf},
       {Unary::sqrt, -1, nan},       {Unary::sqrt, nan, nan},
   };
-  for (const kernels::Level* level : usable_levels()) {
+  for (const kernels::Isa* isa : usable_isas()) {
     for (const Edge& edge : edges) {
       // In the vector part of the loop and in its rest.
       std::vector<real> x(35, static_cast<real>(edge.x)), y(35);
-      level->unary.value(edge.op, {}, x.data(), y.data(), 35);
+      isa->unary.value(edge.op, {}, x.data(), y.data(), 35);
       for (const std::size_t i : {std::size_t{0}, std::size_t{34}}) {
-        INFO(level->name, " function ", static_cast<int>(edge.op), " at ", edge.x, " element ", i);
+        INFO(isa->name, " function ", static_cast<int>(edge.op), " at ", edge.x, " element ", i);
         check_near(static_cast<double>(y[i]), static_cast<double>(static_cast<real>(edge.y)), {0, 0});
       }
     }
@@ -167,10 +167,10 @@ TEST_CASE("exp of subnormal results and near overflow") {
   if (kDouble) return;
   const real x[] = {-87.5f, -100.0f, -103.0f, -103.9f, 88.5f, 88.7228f, 88.8f};
   real y[7];
-  for (const kernels::Level* level : usable_levels()) {
-    level->unary.value(Unary::exp, {}, x, y, 7);
+  for (const kernels::Isa* isa : usable_isas()) {
+    isa->unary.value(Unary::exp, {}, x, y, 7);
     for (int i = 0; i < 7; ++i) {
-      INFO(level->name, " at ", static_cast<double>(x[i]));
+      INFO(isa->name, " at ", static_cast<double>(x[i]));
       const float want = static_cast<float>(std::exp(static_cast<double>(x[i])));
       check_near(static_cast<double>(y[i]), static_cast<double>(want), {2e-7, 1.5e-45});
     }

@@ -31,7 +31,7 @@ TEST_CASE("sums, sums of squares and dot products") {
     const auto count = static_cast<index_t>(n);
     const double limit = tolerance(1e-15, 1e-7) * static_cast<double>(size);
     check_near(kernels::sum(x.data(), count), static_cast<double>(sum), {0, limit});
-    check_near(kernels::level().reduce.dot(x.data(), y.data(), count), static_cast<double>(dot), {0, limit});
+    check_near(kernels::isa().reduce.dot(x.data(), y.data(), count), static_cast<double>(dot), {0, limit});
     check_near(kernels::sum_of_squares(x.data(), count), static_cast<double>(squares), {1e-14, 0});
   }
 }
@@ -47,7 +47,7 @@ TEST_CASE("squares that overflow or vanish in float are summed in double") {
 TEST_CASE("one NaN or infinity anywhere makes an array not finite") {
   for (const std::size_t n : {1u, 15u, 16u, 17u, 300u, 1025u}) {
     Array x = sample({n}, 1);
-    const auto finite = [&] { return kernels::level().reduce.all_finite(x.data(), static_cast<index_t>(n)); };
+    const auto finite = [&] { return kernels::isa().reduce.all_finite(x.data(), static_cast<index_t>(n)); };
     CHECK(finite());
     x(n / 2) = std::numeric_limits<real>::max();
     CHECK(finite());
@@ -95,12 +95,12 @@ TEST_CASE("the largest element of minus infinities is minus infinity") {  // O-0
   for (const std::size_t n : {1u, 2u, 16u, 40u}) {
     Array x(Shape{n});
     x.fill(-inf);
-    const auto largest = [&] { return kernels::level().softmax.max(x.data(), static_cast<index_t>(n)); };
+    const auto largest = [&] { return kernels::isa().softmax.max(x.data(), static_cast<index_t>(n)); };
     CHECK(largest() == -inf);
     x(n - 1) = -5;
     CHECK(largest() == -5);
     x(0) = inf;
     CHECK(largest() == inf);
   }
-  CHECK(kernels::level().softmax.max(nullptr, 0) == -inf);
+  CHECK(kernels::isa().softmax.max(nullptr, 0) == -inf);
 }

@@ -17,7 +17,7 @@ struct Curve {
   const char* name;
   Tensor (*op)(const Tensor&);
   double (*value)(double);
-  double (*slope)(double);
+  double (*derivative)(double);
 };
 
 double gelu_inner(double x) { return std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)); }
@@ -47,13 +47,13 @@ TEST_CASE("activations and their slopes agree with formulas in double") {
   for (const Curve& curve : kCurves) {
     INFO(curve.name);
     const Evaluated got = evaluate([&](Inputs a) { return curve.op(a[0]); }, {x});
-    Array value(Shape{401}), slope(Shape{401});
+    Array value(Shape{401}), derivative(Shape{401});
     for (std::size_t i = 0; i < 401; ++i) {
       value(i) = static_cast<real>(curve.value(static_cast<double>(x(i))));
-      slope(i) = static_cast<real>(curve.slope(static_cast<double>(x(i))));
+      derivative(i) = static_cast<real>(curve.derivative(static_cast<double>(x(i))));
     }
     check_near(got.value, value, {tolerance(1e-14, 1e-6), tolerance(1e-15, 1e-6)});
-    check_near(got.grads[0], slope, {tolerance(1e-13, 1e-6), tolerance(1e-14, 2e-6)});
+    check_near(got.grads[0], derivative, {tolerance(1e-13, 1e-6), tolerance(1e-14, 2e-6)});
   }
 }
 
@@ -68,14 +68,14 @@ TEST_CASE("activations at infinities, zero and NaN") {
 
 TEST_CASE("slopes of activations at infinities are their limits") {
   const Array x = row({-kInf, kInf});
-  const auto slopes = [&](Tensor (*op)(const Tensor&)) {
+  const auto derivatives = [&](Tensor (*op)(const Tensor&)) {
     return evaluate([&](Inputs a) { return op(a[0]); }, {x}).grads[0];
   };
-  check_equal(slopes(kCurves[0].op), row({0, 0}));
-  check_equal(slopes(kCurves[1].op), row({0, 0}));
-  check_equal(slopes(kCurves[2].op), row({0, 1}));
-  check_equal(slopes(kCurves[3].op), row({0, 1}));
-  check_equal(slopes(kCurves[4].op), row({0, 1}));
+  check_equal(derivatives(kCurves[0].op), row({0, 0}));
+  check_equal(derivatives(kCurves[1].op), row({0, 0}));
+  check_equal(derivatives(kCurves[2].op), row({0, 1}));
+  check_equal(derivatives(kCurves[3].op), row({0, 1}));
+  check_equal(derivatives(kCurves[4].op), row({0, 1}));
 }
 
 TEST_CASE("the gradient of relu at zero is zero") {

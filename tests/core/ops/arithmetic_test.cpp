@@ -140,12 +140,12 @@ TEST_CASE("exp, log and sqrt at ordinary points") {
 
 TEST_CASE("powers of zero have the limits of their gradients") {  // O-13
   const double exponents[] = {0, 1, 2, 3, 0.5};
-  const double values[] = {1, 0, 0, 0, 0}, slopes[] = {0, 1, 0, 0, kInf};
+  const double values[] = {1, 0, 0, 0, 0}, derivatives[] = {0, 1, 0, 0, kInf};
   for (int i = 0; i < 5; ++i) {
     const Evaluated got =
         evaluate([&](Inputs x) { return pow(x[0], static_cast<real>(exponents[i])); }, {array({}, {0})});
     check_equal(got.value, array({}, {values[i]}));
-    check_equal(got.grads[0], array({}, {slopes[i]}));
+    check_equal(got.grads[0], array({}, {derivatives[i]}));
   }
 }
 

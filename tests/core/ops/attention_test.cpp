@@ -10,14 +10,14 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-index_t axis(const Tensor& x, index_t i) { return x.extent(i); }
+index_t axis(const Tensor& x, index_t i) { return x.size(i); }
 
 /// Every key head once for each query head that reads it: [B, H', S, D] -> [B, H, S, D].
 Tensor repeated(const Tensor& x, index_t heads) {
-  const auto extent = [](index_t i) { return static_cast<std::size_t>(i); };
+  const auto size = [](index_t i) { return static_cast<std::size_t>(i); };
   const index_t group = heads / axis(x, 1);
   const Tensor ones =
-      Tensor::ones({extent(axis(x, 0)), extent(axis(x, 1)), extent(group), extent(axis(x, 2)), extent(axis(x, 3))});
+      Tensor::ones({size(axis(x, 0)), size(axis(x, 1)), size(group), size(axis(x, 2)), size(axis(x, 3))});
   const Tensor apart = reshape(x, {axis(x, 0), axis(x, 1), 1, axis(x, 2), axis(x, 3)});
   return reshape(apart * ones, {axis(x, 0), heads, axis(x, 2), axis(x, 3)});
 }
@@ -306,7 +306,7 @@ TEST_CASE("attention over no batch, no query or no key") {
 TEST_CASE("attention with dropout") {
   const Tensor q = sample({1, 2, 70, 4}, 1), k = sample({1, 2, 70, 4}, 2);
   const Tensor v = Tensor::ones({1, 2, 70, 4});
-  const auto run = [&](double p, const MaskKey& key) {
+  const auto run = [&](double p, const RandomKey& key) {
     return scaled_dot_product_attention(q, k, v, {.dropout = p, .dropout_key = key}).value();
   };
   check_equal(run(0.5, {1, 2, 3}), run(0.5, {1, 2, 3}));

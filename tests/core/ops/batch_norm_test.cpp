@@ -121,11 +121,11 @@ TEST_CASE("a constant channel is normalised to its bias, with finite gradients")
 
 TEST_CASE("batch norm in evaluation is an affine map, also for one row and for none") {
   const Array mean = row({1, -2}), variance = row({4, 0.25});
-  const Tensor gain = row({2, 3}), bias = row({0.5, 0});
-  check_near(batch_norm_eval(array({1, 2}, {3, 0}), mean, variance, gain, bias, 0).value(), array({1, 2}, {2.5, 12}));
+  const Tensor weight = row({2, 3}), bias = row({0.5, 0});
+  check_near(batch_norm_eval(array({1, 2}, {3, 0}), mean, variance, weight, bias, 0).value(), array({1, 2}, {2.5, 12}));
   CHECK(same_shape(batch_norm_eval(Array(Shape{0, 2}), mean, variance).shape(), Shape{0, 2}));  // O-40
   const auto f = [&](Inputs a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2], 0); };
-  const Evaluated e = evaluate(f, {Array(Shape{0, 2}), gain.value(), bias.value()});
+  const Evaluated e = evaluate(f, {Array(Shape{0, 2}), weight.value(), bias.value()});
   check_equal(e.grads[1], row({0, 0}));
   check_equal(e.grads[2], row({0, 0}));
 }
@@ -146,10 +146,10 @@ TEST_CASE("batch norm refuses what does not fit") {
 }
 
 TEST_CASE("rms norm divides by the root of the mean square") {
-  const Tensor x = array({2, 2}, {3, 4, 0, 0}), gain = row({2, 1});
+  const Tensor x = array({2, 2}, {3, 4, 0, 0}), weight = row({2, 1});
   const double root = std::sqrt(12.5);
   check_near(rms_norm(x, {}, 1e-12).value(), array({2, 2}, {3 / root, 4 / root, 0, 0}));
-  check_near(rms_norm(row({3, 4}), gain, 0).value(), row({6 / root, 4 / root}));
+  check_near(rms_norm(row({3, 4}), weight, 0).value(), row({6 / root, 4 / root}));
   check_near(rms_norm(row({1, 1}), {}, 3).value(), row({0.5, 0.5}));
 }
 

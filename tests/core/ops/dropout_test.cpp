@@ -9,7 +9,7 @@ using namespace xtape::test;
 namespace {
 
 constexpr std::size_t kMany = 1000000;
-constexpr MaskKey kKey{1, 2, 3};
+constexpr RandomKey kKey{1, 2, 3};
 
 std::size_t zeros_in(const Array& x) {
   std::size_t zeros = 0;
@@ -70,7 +70,7 @@ TEST_CASE("a mask depends on seed, stream and call, and on nothing else") {
   const Array first = dropout(x, 0.5, kKey).value();
   check_equal(dropout(x, 0.5, kKey).value(), first);
   check_equal(slice(dropout(Tensor::ones({5000}), 0.5, kKey), 0, 0, 1000).value(), first);  // longer arrays go on
-  for (const MaskKey& other : {MaskKey{2, 2, 3}, MaskKey{1, 3, 3}, MaskKey{1, 2, 4}}) {
+  for (const RandomKey& other : {RandomKey{2, 2, 3}, RandomKey{1, 3, 3}, RandomKey{1, 2, 4}}) {
     const Array mask = dropout(x, 0.5, other).value();
     std::size_t equal = 0;
     for (std::size_t i = 0; i < 1000; ++i) equal += mask(i) == first(i);

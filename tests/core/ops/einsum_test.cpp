@@ -13,24 +13,24 @@ Array by_loops(const std::string& equation, const Array& a, const Array& b) {
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
   const std::string names[3] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
                                 equation.substr(arrow + 2)};
-  std::map<char, std::size_t> extent, position;
-  for (std::size_t i = 0; i < names[0].size(); ++i) extent[names[0][i]] = a.shape()[i];
-  for (std::size_t i = 0; i < names[1].size(); ++i) extent[names[1][i]] = b.shape()[i];
+  std::map<char, std::size_t> size, position;
+  for (std::size_t i = 0; i < names[0].size(); ++i) size[names[0][i]] = a.shape()[i];
+  for (std::size_t i = 0; i < names[1].size(); ++i) size[names[1][i]] = b.shape()[i];
   Shape shape;
-  for (char letter : names[2]) shape.push_back(extent[letter]);
+  for (char letter : names[2]) shape.push_back(size[letter]);
   std::vector<double> sums(static_cast<std::size_t>(element_count(shape)), 0.0);
   const auto offset = [&](const std::string& letters) {
     std::size_t at = 0;
-    for (char letter : letters) at = at * extent[letter] + position[letter];
+    for (char letter : letters) at = at * size[letter] + position[letter];
     return at;
   };
-  for (auto& [letter, at] : extent) position[letter] = 0;
+  for (auto& [letter, at] : size) position[letter] = 0;
   for (bool more = true; more;) {
     sums[offset(names[2])] +=
         static_cast<double>(a.data()[offset(names[0])]) * static_cast<double>(b.data()[offset(names[1])]);
     more = false;
     for (auto& [letter, at] : position) {
-      if (++at < extent[letter]) {
+      if (++at < size[letter]) {
         more = true;
         break;
       }
@@ -45,7 +45,7 @@ Array by_loops(const std::string& equation, const Array& a, const Array& b) {
 }  // namespace
 
 TEST_CASE("einsum agrees with a plain loop for the usual forms") {
-  const std::map<char, std::size_t> extents = {{'a', 2}, {'b', 3}, {'c', 4}, {'d', 5}, {'h', 2}, {'t', 3}, {'s', 4}};
+  const std::map<char, std::size_t> sizes = {{'a', 2}, {'b', 3}, {'c', 4}, {'d', 5}, {'h', 2}, {'t', 3}, {'s', 4}};
   for (const char* equation :
        {"ab,bc->ac",       "ab,bc->ca",       "ba,bc->ac",    "ab,cb->ac",   "ba,cb->ca",   "a,a->",
         "a,b->ab",         "a,b->ba",         "ab,ab->ab",    "ab,ab->a",    "ab,ab->",     "ab,b->a",
@@ -55,8 +55,8 @@ TEST_CASE("einsum agrees with a plain loop for the usual forms") {
     const std::string text = equation;
     const std::size_t comma = text.find(',');
     Shape a, b;
-    for (char letter : text.substr(0, comma)) a.push_back(extents.at(letter));
-    for (char letter : text.substr(comma + 1, text.find("->") - comma - 1)) b.push_back(extents.at(letter));
+    for (char letter : text.substr(0, comma)) a.push_back(sizes.at(letter));
+    for (char letter : text.substr(comma + 1, text.find("->") - comma - 1)) b.push_back(sizes.at(letter));
     const Array left = sample(a, 1), right = sample(b, 2);
     INFO(text);
     check_near(einsum(text, left, right).value(), by_loops(text, left, right),

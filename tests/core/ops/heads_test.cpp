@@ -38,7 +38,7 @@ TEST_CASE("rotary: rows go on from a start, which may differ between sequences")
   const Tensor x(sample({2, 3, 5, 4}, 1));
   const Tensor whole = rotary(x);
   check_equal(rotary(slice(x, 2, 2, 5), {.first = 2}).value(), slice(whole, 2, 2, 5).value());
-  const Tensor shifted = rotary(x, {.firsts = IndexArray{0, 3}});
+  const Tensor shifted = rotary(x, {.offsets = IndexArray{0, 3}});
   check_equal(slice(shifted, 0, 0, 1).value(), slice(whole, 0, 0, 1).value());
   check_equal(slice(shifted, 0, 1, 2).value(), rotary(slice(x, 0, 1, 2), {.first = 3}).value());
 }
@@ -49,6 +49,10 @@ TEST_CASE("rotary: what it cannot turn") {
         rotary(Tensor::ones({1, 1, 2, 3}));
       },
       "[rotary] x must be [B, H, T, D] with an even D");
-  check_throws<ShapeError>([] { rotary(Tensor::ones({2, 1, 2, 4}), {.firsts = IndexArray{1}}); }, "firsts must be [B]");
+  check_throws<ShapeError>(
+      [] {
+        rotary(Tensor::ones({2, 1, 2, 4}), {.offsets = IndexArray{1}});
+      },
+      "offsets must be [B]");
   check_throws<ValueError>([] { rotary(Tensor::ones({1, 1, 2, 4}), {.base = 0}); }, "the base must be positive");
 }

@@ -124,16 +124,17 @@ TEST_CASE("linear attention: later positions have no influence on earlier ones, 
   const Array q = sample({1, 2, 40, 6}, 1, 0.1, 1), k = sample({1, 2, 40, 6}, 2, 0.1, 1), v = sample({1, 2, 40, 5}, 3);
   const Array gain = sample({1, 2, 40}, 4, -3, 3);
   for (const double late : {kNaN, 1e20}) {
-    Array q2 = q, k2 = k, v2 = v, gain2 = gain;
+    Array q2 = q, k2 = k, v2 = v, log_key_weight2 = gain;
     for (std::size_t h = 0; h < 2; ++h)
       for (std::size_t t = 25; t < 40; ++t) {
         for (std::size_t f = 0; f < 6; ++f) q2(0, h, t, f) = k2(0, h, t, f) = static_cast<real>(late);
         for (std::size_t f = 0; f < 5; ++f) v2(0, h, t, f) = static_cast<real>(late);
-        gain2(0, h, t) = static_cast<real>(late);
+        log_key_weight2(0, h, t) = static_cast<real>(late);
       }
     const auto early = [](const Tensor& y) { return slice(y, 2, 0, 25).value(); };
     const LinearAttentionOptions causal = {.causal = true};
-    check_equal(early(linear_attention(q2, k2, v2, gain2, causal)), early(linear_attention(q, k, v, gain, causal)));
+    check_equal(early(linear_attention(q2, k2, v2, log_key_weight2, causal)),
+                early(linear_attention(q, k, v, gain, causal)));
     check_equal(early(linear_attention(q2, k2, v2, {}, causal)), early(linear_attention(q, k, v, {}, causal)));
     check_equal(early(separable_attention(q2, k2, v2, causal)), early(separable_attention(q, k, v, causal)));
   }

@@ -10,13 +10,13 @@ using Inputs = std::span<const Tensor>;
 
 /// Value and gradients of sum(dy * layer_norm(x, gain, bias)) by the formulas, in double. x [rows, width].
 struct Plain {
-  Array y, dx, dgain, dbias;
+  Array y, dx, dweight, dbias;
 
-  Plain(const Array& x, const Array& gain, const Array& bias, const Array& dy, double eps)
-      : y(x.shape()), dx(x.shape()), dgain(gain.shape()), dbias(bias.shape()) {
+  Plain(const Array& x, const Array& weight, const Array& bias, const Array& dy, double eps)
+      : y(x.shape()), dx(x.shape()), dweight(weight.shape()), dbias(bias.shape()) {
     const std::size_t width = x.shape()[1];
     const double n = static_cast<double>(width);
-    std::vector<double> gain_sum(width, 0), bias_sum(width, 0), g(width), normal(width);
+    std::vector<double> weight_sum(width, 0), bias_sum(width, 0), g(width), normal(width);
     for (std::size_t r = 0; r < x.shape()[0]; ++r) {
       double mean = 0, variance = 0, mean_g = 0, mean_gn = 0;
       for (std::size_t c = 0; c < width; ++c) mean += static_cast<double>(x(r, c)) / n;
@@ -24,18 +24,18 @@ struct Plain {
       const double inverse = 1 / std::sqrt(variance + eps);
       for (std::size_t c = 0; c < width; ++c) {
         normal[c] = (static_cast<double>(x(r, c)) - mean) * inverse;
-        y(r, c) = static_cast<real>(normal[c] * static_cast<double>(gain(c)) + static_cast<double>(bias(c)));
-        g[c] = static_cast<double>(dy(r, c)) * static_cast<double>(gain(c));
+        y(r, c) = static_cast<real>(normal[c] * static_cast<double>(weight(c)) + static_cast<double>(bias(c)));
+        g[c] = static_cast<double>(dy(r, c)) * static_cast<double>(weight(c));
         mean_g += g[c] / n;
         mean_gn += g[c] * normal[c] / n;
-        gain_sum[c] += static_cast<double>(dy(r, c)) * normal[c];
+        weight_sum[c] += static_cast<double>(dy(r, c)) * normal[c];
         bias_sum[c] += static_cast<double>(dy(r, c));
       }
       for (std::size_t c = 0; c < width; ++c)
         dx(r, c) = static_cast<real>(inverse * (g[c] - mean_g - normal[c] * mean_gn));
     }
     for (std::size_t c = 0; c < width; ++c) {
-      dgain(c) = static_cast<real>(gain_sum[c]);
+      dweight(c) = static_cast<real>(weight_sum[c]);
       dbias(c) = static_cast<real>(bias_sum[c]);
     }
   }
@@ -75,14 +75,15 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
   for (const std::size_t width : {2u, 3u, 8u, 15u, 16u, 17u, 64u, 100u, 257u, 1000u}) {
     for (const std::size_t rows : {1u, 3u, 130u}) {
       INFO(rows, " x ", width);
-      const Array x = sample({rows, width}, width, -2, 3), gain = sample({width}, 2, 0.5, 2), bias = sample({width}, 3);
+      const Array x = sample({rows, width}, width, -2, 3), weight = sample({width}, 2, 0.5, 2),
+                  bias = sample({width}, 3);
       const Array dy = sample({rows, width}, 4);
-      const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, gain, bias}, dy);
-      const Plain want(x, gain, bias, dy, 1e-5);
+      const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, weight, bias}, dy);
+      const Plain want(x, weight, bias, dy, 1e-5);
       check_near(got.value, want.y, {tolerance(1e-12, 1e-5), tolerance(1e-13, 2e-6)});
       // Width 2 has a gradient of almost nothing: the difference of terms that nearly cancel.
       check_near(got.grads[0], want.dx, {tolerance(1e-10, 1e-4), tolerance(1e-11, width == 2 ? 2e-5 : 5e-6)});
-      check_near(got.grads[1], want.dgain, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
+      check_near(got.grads[1], want.dweight, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
       check_near(got.grads[2], want.dbias, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
     }
   }
@@ -91,14 +92,14 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
 TEST_CASE("layer norm has the same gradients whichever of them are wanted, and their sum for one tensor twice") {
   for (const std::size_t rows : {1u, 130u, 300u}) {
     INFO(rows);
-    const Array x = sample({rows, 20}, 1, -2, 3), gain = sample({20}, 2, 0.5, 2), dy = sample({rows, 20}, 3);
-    const Tensor fixed_x = Tensor(x), fixed_gain = Tensor(gain);
+    const Array x = sample({rows, 20}, 1, -2, 3), weight = sample({20}, 2, 0.5, 2), dy = sample({rows, 20}, 3);
+    const Tensor fixed_x = Tensor(x), fixed_weight = Tensor(weight);
     const auto grads = [&](auto f, const std::vector<Array>& inputs) { return evaluate(f, inputs, dy).grads; };
-    const std::vector<Array> all = grads([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, gain, gain});
-    check_equal(grads([&](Inputs a) { return layer_norm(a[0], fixed_gain, fixed_gain); }, {x})[0], all[0]);
-    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, a[0], fixed_gain); }, {gain})[0], all[1]);
-    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, fixed_gain, a[0]); }, {gain})[0], all[2]);
-    const Array twice = grads([](Inputs a) { return layer_norm(a[0], a[1], a[1]); }, {x, gain})[1];
+    const std::vector<Array> all = grads([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, weight, weight});
+    check_equal(grads([&](Inputs a) { return layer_norm(a[0], fixed_weight, fixed_weight); }, {x})[0], all[0]);
+    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, a[0], fixed_weight); }, {weight})[0], all[1]);
+    check_equal(grads([&](Inputs a) { return layer_norm(fixed_x, fixed_weight, a[0]); }, {weight})[0], all[2]);
+    const Array twice = grads([](Inputs a) { return layer_norm(a[0], a[1], a[1]); }, {x, weight})[1];
     check_near(twice, (Tensor(all[1]) + Tensor(all[2])).value(), {tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)});
   }
 }

@@ -101,7 +101,7 @@ inline std::vector<Kind> kinds() {
 }
 
 /// Step t of x [B, T, I].
-inline Tensor step_of(const Tensor& x, index_t t) { return reshape(slice(x, 1, t, t + 1), {x.extent(0), x.extent(2)}); }
+inline Tensor step_of(const Tensor& x, index_t t) { return reshape(slice(x, 1, t, t + 1), {x.size(0), x.size(2)}); }
 
 /// sum(weights * x) with fixed random weights.
 inline Tensor weighted(const Tensor& x, std::uint64_t seed) { return sum(x * Tensor(sample(x.shape(), seed))); }

@@ -22,7 +22,7 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
       return kind.cells ? loss + weighted(last.c, 23) : loss;
     };
 
-    Tape fused({.watch_steps = true});
+    Tape fused({.record_step_norms = true});
     const Tensor x = fused.variable(x0), h = fused.variable(h0), c = fused.variable(c0);
     const States got = kind.sequence(x, h, c, layer.weights(), {.name = "layer"});
     fused.backward(loss_of(got.y, got));
@@ -50,13 +50,13 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
     for (std::size_t i = 0; i < loop_grads.size(); ++i) check_near(weight_grads[i], loop_grads[i], limits);
 
     std::map<index_t, double> norms;
-    for (const Watched& watched : fused.watched()) {
-      CHECK(watched.name == "layer");
-      if (watched.kind == GradKind::hidden) norms[watched.time] = watched.norm;
+    for (const GradNorm& grad_norms : fused.grad_norms()) {
+      CHECK(grad_norms.name == "layer");
+      if (grad_norms.kind == GradKind::hidden) norms[grad_norms.time] = grad_norms.norm;
     }
-    REQUIRE(loop.watched().size() == T);
+    REQUIRE(loop.grad_norms().size() == T);
     CHECK(norms.size() == T);
-    for (const Watched& watched : loop.watched()) check_near(norms[watched.time], watched.norm, limits);
+    for (const GradNorm& grad_norms : loop.grad_norms()) check_near(norms[grad_norms.time], grad_norms.norm, limits);
   }
 }
 
@@ -105,10 +105,10 @@ TEST_CASE("no step gradient is made unless somebody asks") {
     Tape tape(options);
     tape.backward(sum(lstm(Tensor(sample({2, 4, 2}, 41)), {}, {}, layer.weights()).y));
     layer.take_grads();
-    return std::pair(tape.step_grads(), tape.watched().size());
+    return std::pair(tape.step_grads(), tape.grad_norms().size());
   };
   CHECK(run({}) == std::pair<index_t, std::size_t>(0, 0));
-  CHECK(run({.watch_steps = true}) == std::pair<index_t, std::size_t>(8, 8));
+  CHECK(run({.record_step_norms = true}) == std::pair<index_t, std::size_t>(8, 8));
 }
 
 TEST_CASE("a batch of lengths equals each sequence run alone, in both directions") {
@@ -206,7 +206,7 @@ TEST_CASE("recurrent results have the same bits for any number of threads") {
 
 TEST_CASE("a tape that keeps its rules runs a recurrent op again") {
   Layer layer(4, 2, 3);
-  Tape tape({.keep_rules = true});
+  Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(sample({2, 3, 2}, 91));
   const LstmSequence s = lstm(x, {}, {}, layer.weights());
   const auto run = [&](std::uint64_t seed) {

@@ -68,16 +68,16 @@ TEST_CASE("rows with infinities give no NaN") {  // O-02
 
 TEST_CASE("gradients of rows with infinities are zero where nothing can flow") {  // O-02
   const Array up = row({3, 5});
-  const auto softmax_slope = [&](const Array& x) {
+  const auto softmax_derivative = [&](const Array& x) {
     return evaluate([](Inputs a) { return softmax(a[0]); }, {x}, up).grads[0];
   };
-  const auto log_slope = [&](const Array& x) {
+  const auto log_derivative = [&](const Array& x) {
     return evaluate([](Inputs a) { return log_softmax(a[0]); }, {x}, up).grads[0];
   };
-  check_equal(softmax_slope(row({-kInf, 1})), row({0, 0}));
-  check_equal(softmax_slope(row({-kInf, -kInf})), row({0, 0}));
-  check_equal(log_slope(row({-kInf, 1})), row({3, -3}));
-  check_equal(log_slope(row({-kInf, -kInf})), row({0, 0}));
+  check_equal(softmax_derivative(row({-kInf, 1})), row({0, 0}));
+  check_equal(softmax_derivative(row({-kInf, -kInf})), row({0, 0}));
+  check_equal(log_derivative(row({-kInf, 1})), row({3, -3}));
+  check_equal(log_derivative(row({-kInf, -kInf})), row({0, 0}));
   const Evaluated added = evaluate([](Inputs a) { return log_softmax(a[0]) + a[0]; }, {row({-kInf, -kInf})}, up);
   check_equal(added.grads[0], up);  // zero is added to what is there
 }

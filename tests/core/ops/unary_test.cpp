@@ -54,10 +54,10 @@ Array gradient(const Op& op, const Array& x, const Array& upstream) {
   return evaluate([&](std::span<const Tensor> a) { return op(a[0]); }, {x}, upstream).grads[0];
 }
 
-void check_point(const Op& op, double x, double value, double slope) {
+void check_point(const Op& op, double x, double value, double derivative) {
   const Array at = row({x});
   check_near(op(Tensor(at)).value(), row({value}));
-  check_near(gradient(op, at, row({1})), row({slope}));
+  check_near(gradient(op, at, row({1})), row({derivative}));
 }
 
 }  // namespace
@@ -121,9 +121,10 @@ TEST_CASE("expm1 and log1p keep the digits of small arguments") {
 
 TEST_CASE("activations have their limits at the infinities and keep NaN") {
   const Array x = row({-kInf, kInf, kNaN});
-  const auto check = [&](const Op& op, std::initializer_list<double> values, std::initializer_list<double> slopes) {
+  const auto check = [&](const Op& op, std::initializer_list<double> values,
+                         std::initializer_list<double> derivatives) {
     check_equal(op(Tensor(x)).value(), row(values));
-    check_equal(gradient(op, x, row({1, 1, 1})), row(slopes));
+    check_equal(gradient(op, x, row({1, 1, 1})), row(derivatives));
   };
   check([](const Tensor& t) { return silu(t); }, {0, kInf, kNaN}, {0, 1, kNaN});
   check([](const Tensor& t) { return elu(t); }, {-1, kInf, kNaN}, {0, 1, kNaN});

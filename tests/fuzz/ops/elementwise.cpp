@@ -82,7 +82,8 @@ void try_dropout(Choices& choices) {
   static constexpr double kProbabilities[] = {0.5, 0.25, 0, 1, -0.5, 1.5, NAN};
   const double p = kProbabilities[choices.below(7)];
   const Plain x = choices.numbers(choices.shape());
-  const MaskKey key = {static_cast<std::uint64_t>(choices.below(256)), static_cast<std::uint64_t>(choices.below(3)), 5};
+  const RandomKey key = {static_cast<std::uint64_t>(choices.below(256)), static_cast<std::uint64_t>(choices.below(3)),
+                         5};
   std::optional<Plain> want;
   if (p >= 0 && p <= 1) {
     const Plain kept =
@@ -110,7 +111,7 @@ void try_elementwise(Choices& choices) {
         c.name, {x}, [&](const auto& t) { return c.op(t[0]); },
         plain(x.shape, [&](const Index& i) { return c.f(x.at(i)); }));
   }
-  const Extents shape = choices.shape();
+  const Sizes shape = choices.shape();
   const Plain a = positive(choices.numbers(shape)), b = positive(choices.numbers(choices.like(shape)));
   const auto together = broadcast(a.shape, b.shape);
   if (kind == 1) {

@@ -34,15 +34,15 @@ void try_rotary(Choices& choices, const Plain& x) {
   options.first = choices.within(0, 7);
   options.base = kBases[choices.yes() ? 0 : choices.below(7)];
   const bool each = choices.yes();
-  Plain firsts = choices.numbers({x.rank() > 0 ? choices.mostly(x.shape[0]) : 1});
-  for (double& first : firsts.values) first = std::floor((first + 2) * 4);
-  if (each) options.firsts = indices_of(firsts);
+  Plain offsets = choices.numbers({x.rank() > 0 ? choices.mostly(x.shape[0]) : 1});
+  for (double& first : offsets.values) first = std::floor((first + 2) * 4);
+  if (each) options.offsets = indices_of(offsets);
   std::optional<Plain> want;
   if (x.rank() == 4 && x.shape[3] % 2 == 0 && options.base > 0 && std::isfinite(options.base) &&
-      (!each || firsts.shape[0] == x.shape[0]))
+      (!each || offsets.shape[0] == x.shape[0]))
     want = plain(x.shape, [&](const Index& i) {
       const double position =
-          static_cast<double>(i[2]) + (each ? firsts.values[i[0]] : static_cast<double>(options.first));
+          static_cast<double>(i[2]) + (each ? offsets.values[i[0]] : static_cast<double>(options.first));
       const std::int64_t pair = i[3] / 2;
       const double angle =
           position * std::pow(options.base, -2.0 * static_cast<double>(pair) / static_cast<double>(x.shape[3]));
@@ -58,7 +58,7 @@ void try_quadratic(Choices&, const Plain& x) {
   std::optional<Plain> want;
   if (x.rank() > 0) {
     const std::int64_t width = x.shape.back();
-    Extents shape = x.shape;
+    Sizes shape = x.shape;
     shape.back() = (width + 1) * (width + 2) / 2;
     if (count_of(shape) > 10000) return;
     want = plain(shape, [&](Index i) {

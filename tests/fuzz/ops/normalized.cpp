@@ -27,10 +27,10 @@ Plain last_sized(Choices& choices, const Plain& x) {
 }
 
 void try_row_norm(Choices& choices) {
-  const Plain x = choices.numbers(choices.shape()), gain = last_sized(choices, x), bias = last_sized(choices, x);
-  const bool centred = choices.yes();
-  const bool fits = x.rank() > 0 && x.shape.back() > 0 && gain.shape[0] == x.shape.back() &&
-                    (!centred || bias.shape[0] == x.shape.back());
+  const Plain x = choices.numbers(choices.shape()), weight = last_sized(choices, x), bias = last_sized(choices, x);
+  const bool subtract_mean = choices.yes();
+  const bool fits = x.rank() > 0 && x.shape.back() > 0 && weight.shape[0] == x.shape.back() &&
+                    (!subtract_mean || bias.shape[0] == x.shape.back());
   std::optional<Plain> want;
   if (fits)
     want = plain(x.shape, [&](const Index& index) {
@@ -38,25 +38,25 @@ void try_row_norm(Choices& choices) {
       Index place = index;
       for (place.back() = 0; place.back() < x.shape.back(); ++place.back()) row.push_back(x.at(place));
       const Moments m = moments(row);
-      const double g = gain.values[index.back()];
-      if (centred) return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * g + bias.values[index.back()];
+      const double g = weight.values[index.back()];
+      if (subtract_mean) return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * g + bias.values[index.back()];
       return x.at(index) / std::sqrt(m.variance + m.mean * m.mean + kEps) * g;
     });
-  if (x.rank() > 0 && x.shape.back() == 0 && gain.shape[0] == 0) return;  // rows of nothing: nothing to compare
-  if (centred)
+  if (x.rank() > 0 && x.shape.back() == 0 && weight.shape[0] == 0) return;  // rows of nothing: nothing to compare
+  if (subtract_mean)
     check(
-        "layer_norm", {x, gain, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
+        "layer_norm", {x, weight, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
   else
     check(
-        "rms_norm", {x, gain}, [](const auto& t) { return rms_norm(t[0], t[1]); }, want);
+        "rms_norm", {x, weight}, [](const auto& t) { return rms_norm(t[0], t[1]); }, want);
 }
 
 void try_batch_norm(Choices& choices) {
   const Plain x = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(choices.within(2, 3)));
-  const Plain gain = last_sized(choices, x), bias = last_sized(choices, x);
+  const Plain weight = last_sized(choices, x), bias = last_sized(choices, x);
   const std::int64_t channels = x.rank() > 0 ? x.shape.back() : 0;
   if (channels == 0 && (x.rank() == 2 || x.rank() == 3)) return;  // of no channels nothing can be told
-  const bool fits = (x.rank() == 2 || x.rank() == 3) && gain.shape[0] == channels && bias.shape[0] == channels &&
+  const bool fits = (x.rank() == 2 || x.rank() == 3) && weight.shape[0] == channels && bias.shape[0] == channels &&
                     count_of(x.shape) >= 2 * channels;
   std::optional<Plain> want;
   if (fits) {
@@ -64,31 +64,31 @@ void try_batch_norm(Choices& choices) {
     for (std::size_t i = 0; i < x.values.size(); ++i) values[i % values.size()].push_back(x.values[i]);
     want = plain(x.shape, [&](const Index& index) {
       const Moments m = moments(values[index.back()]);
-      return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * gain.values[index.back()] +
+      return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * weight.values[index.back()] +
              bias.values[index.back()];
     });
   }
   check(
-      "batch_norm", {x, gain, bias}, [](const auto& t) { return batch_norm(t[0], t[1], t[2]).y; }, want);
+      "batch_norm", {x, weight, bias}, [](const auto& t) { return batch_norm(t[0], t[1], t[2]).y; }, want);
 }
 
 void try_batch_norm_eval(Choices& choices) {
   const Plain x = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(choices.within(2, 3)));
-  const Plain mean = last_sized(choices, x), gain = last_sized(choices, x), bias = last_sized(choices, x);
+  const Plain mean = last_sized(choices, x), weight = last_sized(choices, x), bias = last_sized(choices, x);
   Plain variance = last_sized(choices, x);
   const bool negative = choices.below(8) == 1;
   for (double& v : variance.values) v = negative ? -0.5 : std::abs(v);
   bool fits = x.rank() == 2 || x.rank() == 3;
-  for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &gain, &bias})
+  for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &weight, &bias})
     fits = fits && p->shape[0] == x.shape.back();
   std::optional<Plain> want;
   if (fits && !(negative && !variance.values.empty()))
     want = plain(x.shape, [&](const Index& i) {
       const std::int64_t c = i.back();
-      return (x.at(i) - mean.values[c]) / std::sqrt(variance.values[c] + kEps) * gain.values[c] + bias.values[c];
+      return (x.at(i) - mean.values[c]) / std::sqrt(variance.values[c] + kEps) * weight.values[c] + bias.values[c];
     });
   check(
-      "batch_norm_eval", {x, gain, bias},
+      "batch_norm_eval", {x, weight, bias},
       [&](const auto& t) { return batch_norm_eval(t[0], array_of(mean), array_of(variance), t[1], t[2]); }, want);
 }
 

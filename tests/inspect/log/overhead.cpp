@@ -121,7 +121,7 @@ int main() {
       std::filesystem::temp_directory_path() /
       ("xtape-overhead-" + std::to_string(std::clock()) + std::to_string(std::time(nullptr)));
   set_threads(1);
-  const bool gpt = measure<TransformerLM, TransformerConfig>(
+  const bool gpt = measure<TransformerLM, TransformerLMConfig>(
       "gpt_s", {.vocab = 65, .context = 64, .width = 128, .heads = 4, .layers = 4}, 16, 20, out.string() + "-gpt",
       [](const TransformerLM& model, const IndexArray& ids) { return model(ids); });
   const bool lstm = measure<CharRNN, CharRNNConfig>(

@@ -35,7 +35,7 @@ TEST_CASE("every number of a parameter is that of its raw gradient from before t
 
   const StepRecord record = attached.record(store);
   CHECK(record.parameters.size() == 3);
-  const ParameterNumbers& p = at(record.parameters, "fc.weight");
+  const ParameterStats& p = at(record.parameters, "fc.weight");
   check_near(p.grad_norm, norm_of(raw), kClose);
   double largest = 0;
   index_t zeros = 0;
@@ -57,7 +57,7 @@ TEST_CASE("every number of a parameter is that of its raw gradient from before t
   }
   const auto& counts = p.grad_histogram.counts;
   CHECK(std::accumulate(counts.begin(), counts.end(), index_t{0}) + zeros == static_cast<index_t>(raw.size()));
-  const ParameterNumbers& none = at(record.parameters, "unused");
+  const ParameterStats& none = at(record.parameters, "unused");
   CHECK(none.grad_norm == 0);
   CHECK(*none.grad_zero_share == 1);
   CHECK(none.grad_histogram.counts.empty());
@@ -78,7 +78,7 @@ TEST_CASE("outputs of layers: mean, deviation and the gradient, also of a layer 
     const Tensor y = second(b);
     tape.backward(sum(y * y));
   }
-  const LayerNumbers layer = at(attached.record(store).layers, "first");
+  const LayerStats layer = at(attached.record(store).layers, "first");
   double sum = 0, squares = 0, grad_squares = 0, count = 0;
   for (const Array& x : values)
     for (real v : x) sum += static_cast<double>(v), ++count;
@@ -87,7 +87,7 @@ TEST_CASE("outputs of layers: mean, deviation and the gradient, also of a layer 
   for (const Array& x : gradients) grad_squares += std::pow(norm_of(x), 2);
   CHECK(gradients.size() == 4);
   check_near(layer.mean, sum / count, kClose);
-  check_near(layer.deviation, std::sqrt(squares / count), kClose);
+  check_near(layer.stddev, std::sqrt(squares / count), kClose);
   check_near(*layer.output_grad_norm, std::sqrt(grad_squares), kClose);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("shares of an LSTM's gates are those of gates computed by hand") {
       }
   for (const auto& [gate, counts] : wanted) {
     INFO(gate);
-    const UnitNumbers& units = at(record.units, "rnn_l0." + gate);
+    const UnitStats& units = at(record.units, "rnn_l0." + gate);
     check_near(*units.low, counts.first / (B * T * H), {1e-12, 0});
     check_near(*units.high, counts.second / (B * T * H), {1e-12, 0});
   }
@@ -201,7 +201,7 @@ TEST_CASE("attention: entropy and largest logit by head, over what is visible") 
   Attached attached;
   Tape tape;
   layer(Tensor(x), {.causal = true, .key_padding = padding});
-  const AttentionNumbers numbers = at(attached.record(store).attention, "attn");
+  const AttentionStats numbers = at(attached.record(store).attention, "attn");
   const Array qkv = linear(Tensor(x), Tensor(layer.in_proj_weight.value()), Tensor(layer.in_proj_bias.value())).value();
   for (std::size_t h = 0; h < 2; ++h) {
     double entropy = 0, share = 0, largest = -1e300, rows = 0, shared = 0;

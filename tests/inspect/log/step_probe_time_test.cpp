@@ -17,7 +17,7 @@ TEST_CASE("states of fused layers and of loops of cells have the same gradient n
   Parameter(cell.parameters.bias_ih).set_value(fused.parameters()[0].bias_ih.value());
   Parameter(cell.parameters.bias_hh).set_value(fused.parameters()[0].bias_hh.value());
   const auto weigh = [](const Tensor& y) { return sum(y * Tensor(sample(y.shape(), 8))); };
-  TimeNumbers by_op, by_loop;
+  TimeStats by_op, by_loop;
   {
     Attached attached;
     Tape tape;
@@ -95,7 +95,7 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
   const IndexArray lengths = indices({3}, {7, 4, 5});
   ParamStore store(7);
   const LSTM layer(store.root() / "rnn", 2, 4, {.bidirectional = true});
-  TimeNumbers forward, reverse;
+  TimeStats forward, reverse;
   {
     Attached attached;
     Tape tape;
@@ -106,7 +106,7 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
   }
   REQUIRE(forward.lag_hidden.size() == T);
   // A loss that only sees the last step of each sequence; its own step gradients, counted back from there.
-  const auto check = [&](bool back, const TimeNumbers& got) {
+  const auto check = [&](bool back, const TimeStats& got) {
     Array only = Tensor::zeros({B, T, 8}).value();
     for (std::size_t b = 0; b < B; ++b) {
       const std::size_t t = back ? 0 : static_cast<std::size_t>(lengths(b)) - 1;

@@ -68,7 +68,7 @@ TEST_CASE("scalars and histograms come back, under 200 tags even of a large mode
   r.layers.clear();
   for (int i = 0; i < 300; ++i) {
     const std::string layer = "layers." + std::to_string(i);
-    ParameterNumbers p{.name = layer + ".weight", .grad_norm = 3};
+    ParameterStats p{.name = layer + ".weight", .grad_norm = 3};
     p.weight_norm = 10;
     p.update_norm = 0.1;
     p.grad_histogram = {-5, {1, 2, 4}};

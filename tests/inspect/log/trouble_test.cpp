@@ -388,7 +388,7 @@ TEST_CASE("the extremes of an interval that begins with NaN are those of its fin
       if (i == 6) x.data()[0] = std::numeric_limits<real>::quiet_NaN();
     });
   log.finish();
-  const IntervalNumbers interval = read_run(log.directory()).steps.back().interval;
+  const IntervalStats interval = read_run(log.directory()).steps.back().interval;
   CHECK(interval.steps == 5);
   CHECK(interval.skipped == 1);
   CHECK(interval.loss_min > 0);

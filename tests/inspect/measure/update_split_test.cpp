@@ -49,28 +49,28 @@ TEST_CASE("update split: one step of each scheme, by hand") {
   SUBCASE("sgd: the penalty's gradient is the decay part") {
     Single single({3, 4});
     SGD opt(all_parameters(single.store, decay));
-    const SplitNumbers n = numbers_after_one(opt, single);
+    const SplitStats n = numbers_after_one(opt, single);
     check_near(n.decay, lr * decay * 5, kLimits);
     check_near(n.gradient, lr * std::sqrt(5.0), kLimits);
   }
   SUBCASE("sgd, decoupled: the same without momentum") {
     Single single({3, 4});
     SGDW opt(all_parameters(single.store, decay));
-    const SplitNumbers n = numbers_after_one(opt, single);
+    const SplitStats n = numbers_after_one(opt, single);
     check_near(n.decay, lr * decay * 5, kLimits);
     check_near(n.gradient, lr * std::sqrt(5.0), kLimits);
   }
   SUBCASE("adam: both parts are divided by the root of the joint square") {
     Single single({3, 4});
     Adam opt(all_parameters(single.store, decay));
-    const SplitNumbers n = numbers_after_one(opt, single);  // joint gradient (2.5, 0): its second part has no scale
+    const SplitStats n = numbers_after_one(opt, single);  // joint gradient (2.5, 0): its second part has no scale
     check_near(n.update, lr * 2.5 / (2.5 + epsilon), kLimits);
     CHECK(n.decay > 1e4);  // 2 / (0 + 1e-8): the parts cancel where the penalty balances the gradient
   }
   SUBCASE("adamw: the decay part does not know of the gradient") {
     Single single({3, 4});
     AdamW opt(all_parameters(single.store, decay));
-    const SplitNumbers n = numbers_after_one(opt, single);
+    const SplitStats n = numbers_after_one(opt, single);
     check_near(n.decay, lr * decay * 5, kLimits);
     check_near(n.gradient, norm({lr / (1 + epsilon), lr * 2 / (2 + epsilon)}), kLimits);
   }
@@ -104,7 +104,7 @@ TEST_CASE("update split: without a gradient all of the update is decay") {
     for (int step = 0; step < 5; ++step) {
       single.set_grad({0, 0});
       CHECK(split.step(0.01, true));
-      const SplitNumbers n = split.numbers().front();
+      const SplitStats n = split.numbers().front();
       CHECK(n.decay > 0);
       check_near(n.decay, n.update, kLimits);
       check_near(n.gradient, 0, {0, tolerance(1e-12, 1e-6)});

@@ -31,13 +31,13 @@ TEST_CASE("buckets are as wide as the interval while they are at most 240, then 
   const Buckets few(steps_at(every(50, 3000)));
   CHECK(few.count() == 60);
   CHECK(few.width() == 50);
-  CHECK(few.centre() == 0);
+  CHECK(few.center() == 0);
   CHECK(few.of(2950) == 59);
   CHECK(few.of(2999) == 59);
   const Buckets many(steps_at(every(1, 10'000)));
   CHECK(many.count() == 239);
   CHECK(many.width() == 42);
-  CHECK(many.centre() == 20.5);
+  CHECK(many.center() == 20.5);
   CHECK(many.first()[1] == 42);
   CHECK(many.last()[1] == 83);
   CHECK(many.logged()[1] == 42);
@@ -57,7 +57,7 @@ TEST_CASE("a bucket keeps the least, the middle and the greatest of its values a
   for (const StepRecord& s : steps)
     maker.add(0, s.step, s.step == 101 ? 1e6 : s.step == 102 ? NAN : s.step == 202 || s.step == 203 ? INFINITY : 1);
   maker.add(0, 300, 5, 2, 9);
-  const Bands bands = maker.bands();
+  const Envelope bands = maker.bands();
   CHECK(bands.buckets == 240);
   CHECK(bands.high[50] == 1e6);
   CHECK(bands.low[50] == 1);
@@ -75,7 +75,7 @@ TEST_CASE("more than 128 rows share cells, and none is lost") {
   const Buckets buckets(steps);
   BandMaker maker(buckets, 300);
   for (std::size_t r = 0; r < 300; ++r) maker.add(r, 0, static_cast<double>(r));
-  const Bands bands = maker.bands();
+  const Envelope bands = maker.bands();
   CHECK(bands.rows == 128);
   std::size_t next = 0;
   for (std::size_t r = 0; r < 128; ++r) {
@@ -99,12 +99,12 @@ TEST_CASE("base64 is that of RFC 4648, section 10") {
 }
 
 TEST_CASE("bands are written as floats, or as 16 bits of their own range of decades") {
-  Bands one{.rows = 1, .buckets = 2, .low = {1, 2}, .middle = {1, 2}, .high = {1, 2}, .broken = {0, 0}};
+  Envelope one{.rows = 1, .buckets = 2, .low = {1, 2}, .middle = {1, 2}, .high = {1, 2}, .broken = {0, 0}};
   json text = json::parse(bands_json(one));
   CHECK(text["middle"] == base64(std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
   CHECK(!text.contains("low"));
   CHECK(!text.contains("broken"));
-  Bands many{.rows = 20, .buckets = 1};
+  Envelope many{.rows = 20, .buckets = 1};
   for (int i = 0; i < 20; ++i) many.middle.push_back(std::pow(10, -i));
   many.middle[1] = 0;
   many.middle[2] = INFINITY;

@@ -15,7 +15,7 @@ inline std::string write_run(const TemporaryDirectory& work, const std::string& 
   RunInfo info = {.program = program,
                   .options = std::move(options),
                   .seed = seed,
-                  .flavour = "f32",
+                  .dtype = "f32",
                   .blas = "none",
                   .isa = "v4",
                   .threads = 1,
@@ -29,8 +29,8 @@ inline std::string write_run(const TemporaryDirectory& work, const std::string& 
 /// Makes a run of so many layers of two weights each of a made one.
 inline std::function<void(StepRecord&, double)> with_layers(int count) {
   return [count](StepRecord& r, double) {
-    const ParameterNumbers like = r.parameters.front();
-    const LayerNumbers layer = r.layers.front();
+    const ParameterStats like = r.parameters.front();
+    const LayerStats layer = r.layers.front();
     r.parameters.clear();
     r.layers.clear();
     for (int i = 0; i < count; ++i) {

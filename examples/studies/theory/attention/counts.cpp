@@ -77,8 +77,8 @@ std::vector<double> quadratic_row(const real* x, std::size_t d, double& count) {
 void compare(Claim& claim, const std::string& name, bool causal) {
   const std::size_t n = 13, width = 16, heads = 2, d = 8;
   ParamStore store(41);
-  const AttentionForm form = attention_form(name, heads);
-  const MultiHeadAttention layer(store.root(), {.width = width, .heads = heads, .form = form, .bias = false});
+  const AttentionConfig config = attention_config(name, heads);
+  const MultiHeadAttention layer(store.root(), {.width = width, .heads = heads, .attention = config, .bias = false});
   const std::size_t key_heads = name == "mqa" ? 1 : heads;
   const Array x = sample({n, width}, 42), &w = layer.in_proj_weight.value();
   Counting loops;
@@ -115,9 +115,10 @@ void operations(Report& report) {
   ParamStore store;
   const MultiHeadAttention layer(store.root(), {.width = 16, .heads = 2});
   const AttentionCost cost = layer.cost({.queries = 32, .keys = 32});
-  claim.equal("n = 2 d: scores and mix beside projections", cost.projections, cost.mixing);
+  claim.equal("n = 2 d: scores and mix beside projections", cost.projections, cost.attention);
   ParamStore other;
-  const MultiHeadAttention stored(other.root(), {.width = 16, .heads = 2, .form = attention_form("additive", 2)});
+  const MultiHeadAttention stored(other.root(),
+                                  {.width = 16, .heads = 2, .attention = attention_config("additive", 2)});
   claim.equal("stored weights: n_t n_s numbers a head", 2 * 7 * 9 * sizeof(real),
               stored.cost({.queries = 7, .keys = 9}).score_bytes);
   claim.near("counted exponent in n, n far above 2 d", 2,
@@ -139,7 +140,7 @@ void decoding(Report& report) {
     ParamStore store(43);
     const TransformerLM model(
         store.root(),
-        {.vocab = 11, .context = 128, .width = 32, .heads = 4, .layers = 2, .attention = attention_form(name, 4)});
+        {.vocab = 11, .context = 128, .width = 32, .heads = 4, .layers = 2, .attention = attention_config(name, 4)});
     IndexArray ids = IndexArray::from_shape({2, 128});
     Random random(44, "ids");
     for (auto& id : ids) id = random.below(11);

@@ -26,7 +26,7 @@ Moved moved_by(double decay) {
   ParamStore store(71);
   const TransformerLM model(
       store.root(),
-      {.vocab = 9, .context = 8, .width = 16, .heads = 2, .layers = 1, .attention = attention_form("argmax", 2)});
+      {.vocab = 9, .context = 8, .width = 16, .heads = 2, .layers = 1, .attention = attention_config("argmax", 2)});
   const Array before = store.parameter("layers.0.self_attn.in_proj_weight").value();
   const Snapshot start = store.snapshot();
   AdamW opt(all_parameters(store, decay));
@@ -128,8 +128,9 @@ void receptive_field(Report& report) {
     auto& heads = choices.emplace_back(2, std::vector<std::size_t>(kPositions));
     for (std::size_t i = 0; i < kPositions; ++i)
       for (std::size_t h = 0; h < 2; ++h) heads[h][i] = (i + (h + 1) * reach) % kPositions;
-    random_layers.emplace_back(store.root() / n,
-                               MultiHeadAttentionOptions{.width = 4, .heads = 2, .form = attention_form("argmax", 2)});
+    random_layers.emplace_back(
+        store.root() / n,
+        MultiHeadAttentionOptions{.width = 4, .heads = 2, .attention = attention_config("argmax", 2)});
     const double most = std::min(std::pow(3, n), static_cast<double>(kPositions));
     const auto stack_of_layers = [&](const Tensor& in) {
       Tensor y = in;

@@ -12,7 +12,7 @@ void wide_values(Report& report) {
   const std::size_t width = 8, heads = 2, n = 5;
   ParamStore store(81);
   const MultiHeadAttention layer(
-      store.root(), {.width = width, .heads = heads, .form = {.value_width = 2 * width / heads}, .bias = false});
+      store.root(), {.width = width, .heads = heads, .attention = {.value_width = 2 * width / heads}, .bias = false});
   claim.equal("columns of W_o", 2 * width, static_cast<double>(layer.out_proj.weight.shape()[1]));
   claim.equal("rows of W_q, W_k and W_v together", 4 * width, static_cast<double>(layer.in_proj_weight.shape()[0]));
   const Tensor x = sample({1, n, width}, 82);
@@ -27,8 +27,8 @@ void wide_values(Report& report) {
              largest_difference(split_as(heads, 2 * width / heads).value(), layer(x).value()), 1e-13);
   claim.note(
       "\"only W_o changes\" (heads stay of width d_model/h): heads of values", heads,
-      static_cast<double>(projected.extent(-1) - 2 * static_cast<index_t>(width)) / static_cast<double>(width / heads),
-      0, "then there are 2 h heads of values for h of queries; d_v = 2 d_model/h");
+      static_cast<double>(projected.size(-1) - 2 * static_cast<index_t>(width)) / static_cast<double>(width / heads), 0,
+      "then there are 2 h heads of values for h of queries; d_v = 2 d_model/h");
 }
 
 /// True if all elements up to `positions` of both [1, T, C] are the same bits.

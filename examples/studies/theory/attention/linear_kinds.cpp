@@ -6,7 +6,7 @@ namespace xtape::theory {
 namespace {
 
 /// D^-1 A V for A [n, n], D the row sums.
-Array normalised_mix(const Array& a, const Array& v) {
+Array normalized_mix(const Array& a, const Array& v) {
   Array out = product(a, v);
   for (std::size_t i = 0; i < a.shape(0); ++i) {
     double sum = 0;
@@ -50,11 +50,11 @@ void as_matrix(Report& report) {
                        "softmax(Q K^T) V = D^-1 A V, A_ij = exp(q_i.k_j), D = diag(A 1)", "definition of softmax"});
   const Array q = sample({8, 8}, 51), k = sample({8, 8}, 52), v = sample({8, 5}, 53);
   const Array by_op = reshape(scaled_dot_product_attention(head(q), head(k), head(v), {.scale = 1}), {8, 5}).value();
-  const Array by_matrix = normalised_mix(kernel_matrix(q, k, [](real s) { return std::exp(s); }), v);
+  const Array by_matrix = normalized_mix(kernel_matrix(q, k, [](real s) { return std::exp(s); }), v);
   claim.near("the op and D^-1 A V, largest difference", 0, largest_difference(by_op, by_matrix), 1e-14);
   const Array elementwise = exp(Tensor(q) * Tensor(k)).value();
   claim.note("\"A = exp(Q o K), elementwise\": largest difference", 0,
-             largest_difference(by_op, normalised_mix(elementwise, v)), 0, "entries are exp(q_i.k_j), n x n");
+             largest_difference(by_op, normalized_mix(elementwise, v)), 0, "entries are exp(q_i.k_j), n x n");
 }
 
 /// A5. softmax_row(Q) softmax_col(K)^T V: rows sum to 1, rank at most d, and the column softmax sees the future.
@@ -63,7 +63,7 @@ void separable(Report& report) {
                        "softmax_row(Q) (softmax_col(K)^T V)", "Shen et al. 2021"});
   const std::size_t n = 24, d = 4;
   ParamStore first(54), second(54);
-  const MultiHeadAttention layer(first.root(), {.width = d, .heads = 1, .form = attention_form("separable", 1)});
+  const MultiHeadAttention layer(first.root(), {.width = d, .heads = 1, .attention = attention_config("separable", 1)});
   const MultiHeadAttention usual(second.root(), {.width = d, .heads = 1});
   const Tensor x = sample({1, n, d}, 55, -3, 3);
   const Array weights = reshape(layer.weights(x), {n, n}).value();
@@ -110,9 +110,10 @@ double without_cross_terms(const Array& q, const Array& k) {
 double crossing(index_t d) {
   ParamStore store;
   const MultiHeadAttention exact(store.root() / "a", {.width = d, .heads = 1});
-  const MultiHeadAttention kernel(store.root() / "b", {.width = d, .heads = 1, .form = attention_form("quadratic", 1)});
+  const MultiHeadAttention kernel(store.root() / "b",
+                                  {.width = d, .heads = 1, .attention = attention_config("quadratic", 1)});
   index_t n = 1;
-  while (exact.cost({.queries = n, .keys = n}).mixing < kernel.cost({.queries = n, .keys = n}).mixing) ++n;
+  while (exact.cost({.queries = n, .keys = n}).attention < kernel.cost({.queries = n, .keys = n}).attention) ++n;
   return static_cast<double>(n);
 }
 
@@ -124,12 +125,12 @@ void kernels_by_features(Report& report) {
                "Katharopoulos et al. 2020, section 3.2.1"});
   const std::size_t n = 20, d = 6;
   const Array q = sample({n, d}, 58), k = sample({n, d}, 59), v = sample({n, 5}, 60);
-  const AttentionForm form{
+  const AttentionConfig config{
       .kind = AttentionKind::quadratic, .key_heads = 1, .head_width = d, .value_width = 5, .scale = 1};
-  const Array linear = reshape(mix_heads(form, head(q), head(k), head(v), {}), {n, 5}).value();
-  const Array square = normalised_mix(kernel_matrix(q, k, [](real s) { return (s + 1) * (s + 1); }), v);
+  const Array linear = reshape(attend(config, head(q), head(k), head(v), {}), {n, 5}).value();
+  const Array square = normalized_mix(kernel_matrix(q, k, [](real s) { return (s + 1) * (s + 1); }), v);
   claim.near("linear form and n x n form, largest difference", 0, largest_difference(linear, square), 1e-12);
-  claim.equal("features for D = 6: (D+1)(D+2)/2", 28, static_cast<double>(quadratic_features(Tensor(q)).extent(-1)));
+  claim.equal("features for D = 6: (D+1)(D+2)/2", 28, static_cast<double>(quadratic_features(Tensor(q)).size(-1)));
   const Array a = sample({d}, 61), b = sample({d}, 62);
   const double exact = std::pow(dot(Tensor(a), Tensor(b)).item() + 1, 2);
   claim.note("\"phi = [1, sqrt2 x_i, x_i^2]\": phi(a).phi(b) beside (a.b + 1)^2", without_cross_terms(a, b), exact,

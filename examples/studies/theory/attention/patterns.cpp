@@ -131,18 +131,18 @@ void train(Model& model, index_t steps, const Next& next) {
 
 /// Symbols that each have one of two colours, another one in every sequence. They are shown with their colour, as
 /// 3 symbol + colour, or asked for it, as 3 symbol + 2, once they were shown; targets are the colours asked for.
-Batch coloured(index_t sequences, Random& random) {
+Batch colored(index_t sequences, Random& random) {
   const std::size_t rows = static_cast<std::size_t>(sequences), context = kContext;
   Batch out{IndexArray::from_shape({rows, context}), IndexArray::from_shape({rows, context})};
   for (std::size_t b = 0; b < rows; ++b) {
-    std::vector<index_t> colours(kSymbols, -1);
+    std::vector<index_t> colors(kSymbols, -1);
     for (std::size_t t = 0; t < context; ++t) {
       const index_t symbol = random.below(kSymbols);
-      index_t& colour = colours[static_cast<std::size_t>(symbol)];
-      const bool asked = colour >= 0 && random.below(2) == 1;
-      if (colour < 0) colour = random.below(2);
-      out.inputs(b, t) = 3 * symbol + (asked ? 2 : colour);
-      out.targets(b, t) = asked ? colour : kIgnored;
+      index_t& color = colors[static_cast<std::size_t>(symbol)];
+      const bool asked = color >= 0 && random.below(2) == 1;
+      if (color < 0) color = random.below(2);
+      out.inputs(b, t) = 3 * symbol + (asked ? 2 : color);
+      out.targets(b, t) = asked ? color : kIgnored;
     }
   }
   return out;
@@ -205,8 +205,8 @@ void patterns(Report& report) {
       "The previous character tells most of the next one. That the same character stood somewhere among 32 "
       "tells little, and a small model trained for a short time need not form a first-token head.");
   Model finder(3 * kSymbols, report.seed(), init::normal(0, 1), {});
-  train(finder, report.steps(), [&](index_t) { return coloured(16, random); });
-  const IndexArray symbols = coloured(256, random).inputs;
+  train(finder, report.steps(), [&](index_t) { return colored(16, random); });
+  const IndexArray symbols = colored(256, random).inputs;
   const std::vector<Looks> found = looks_of(finder, symbols, 3);
   claim.at_least("trained to recall colours: strongest head of those who ask on the same token earlier", 3,
                  strongest(found, &Looks::same));

@@ -35,9 +35,9 @@ void fourier(Report& report) {
   claim.relative("scale 1/sqrt(D): sigma^2 = sqrt(D)", std::exp(dot_of(q, k) / std::sqrt(static_cast<double>(d))),
                  std::exp((squared(q) + squared(k) - squared_distance(q, k)) / (2 * sigma_squared)), 1e-14);
   const double sigma = 1.5, exact = std::exp(-squared_distance(q, k) / (2 * sigma * sigma));
-  const auto estimate = [&](double deviation) {
+  const auto estimate = [&](double stddev) {
     std::vector<double> values;
-    for (std::size_t i = 0; i < samples; ++i) values.push_back(by_waves(normal_array({d}, random, deviation), q, k));
+    for (std::size_t i = 0; i < samples; ++i) values.push_back(by_waves(normal_array({d}, random, stddev), q, k));
     return mean_of(values);
   };
   const Mean right = estimate(1 / sigma), wrong = estimate(sigma);
@@ -140,10 +140,10 @@ void positive(Report& report) {
   errors(claim, report, random);
   const auto cost = [](index_t n, index_t features) {
     ParamStore store;
-    AttentionForm form = attention_form("prf", 1);
-    form.features = features;
-    const MultiHeadAttention layer(store.root(), {.width = 64, .heads = 1, .form = form});
-    return layer.cost({.queries = n, .keys = n}).mixing;
+    AttentionConfig config = attention_config("prf", 1);
+    config.features = features;
+    const MultiHeadAttention layer(store.root(), {.width = 64, .heads = 1, .attention = config});
+    return layer.cost({.queries = n, .keys = n}).attention;
   };
   claim.near("counted operations: exponent in n", 1, std::log2(cost(2048, 64) / cost(1024, 64)), 1e-9);
   claim.near("counted operations: exponent in m, from m = 512 on", 1, std::log2(cost(1024, 1024) / cost(1024, 512)),
@@ -164,13 +164,13 @@ void layers_of_features(Report& report) {
     for (std::size_t m = 64; m <= 4096; m *= 4) {
       std::vector<double> found;
       for (int draw = 0; draw < (report.quick() ? 10 : 40); ++draw) {
-        const AttentionForm form{.kind = kind,
-                                 .key_heads = 1,
-                                 .head_width = 8,
-                                 .value_width = 8,
-                                 .scale = 1 / std::sqrt(8.0),
-                                 .features = static_cast<index_t>(m)};
-        Array apart = mix_heads(form, q, k, v, {}, {.features = normal_array({m, 8}, random)}).value();
+        const AttentionConfig config{.kind = kind,
+                                     .key_heads = 1,
+                                     .head_width = 8,
+                                     .value_width = 8,
+                                     .scale = 1 / std::sqrt(8.0),
+                                     .features = static_cast<index_t>(m)};
+        Array apart = attend(config, q, k, v, {}, {.features = normal_array({m, 8}, random)}).value();
         apart -= exact;
         found.push_back(norm_of(apart) / norm_of(exact));
       }

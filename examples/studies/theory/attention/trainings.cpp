@@ -37,14 +37,14 @@ struct Reader {
   MultiHeadAttention attention;
   Linear head;
 
-  Reader(index_t n, const AttentionForm& form)
+  Reader(index_t n, const AttentionConfig& config)
       : store(91),
         keys(store.root() / "keys", n, kModelWidth),
         values(store.root() / "values", kValues, kModelWidth),
         questions(store.root() / "questions", n, kModelWidth),
         attention(store.root() / "attention", {.width = kModelWidth,
                                                .heads = 1,
-                                               .form = form,
+                                               .attention = config,
                                                .in_proj_init = init::normal(0, 1 / std::sqrt(double{kModelWidth}))}),
         head(store.root() / "head", kModelWidth, kValues) {}
 
@@ -59,8 +59,8 @@ struct Trained {
   Curve losses;
 };
 
-Trained train(const std::string& name, index_t n, const AttentionForm& form, index_t steps) {
-  Reader model(n, form);
+Trained train(const std::string& name, index_t n, const AttentionConfig& config, index_t steps) {
+  Reader model(n, config);
   AdamW opt(all_parameters(model.store));
   Random random(92, "lookup");
   Trained out{0, {name, {}, {}}};
@@ -103,7 +103,7 @@ void large_heads(Report& report) {
 void many_keys(Report& report) {
   Claim claim(report, {"A5", "Separable attention is worse where n is far above d.",
                        "looking up a value by its key among 64, heads of width 8", "rank at most d"});
-  AttentionForm exact{.head_width = 8, .value_width = 64}, linear = exact;
+  AttentionConfig exact{.head_width = 8, .value_width = 64}, linear = exact;
   linear.kind = AttentionKind::separable;
   const index_t steps = 2 * report.steps();
   const Trained softmax = train("softmax", 64, exact, steps), separable = train("separable", 64, linear, steps);

@@ -31,7 +31,7 @@ Step vanilla(const Array& weight, Tensor (*s)(const Tensor&)) {
   return [weight, s](const Tensor& x, const Tensor& h) { return s(x + linear(h, weight)); };
 }
 
-Step normalised(const Array& weight) {
+Step normalized(const Array& weight) {
   return [weight](const Tensor& x, const Tensor& h) { return tanh(layer_norm(x + linear(h, weight))); };
 }
 
@@ -95,9 +95,9 @@ void remedies(Report& report) {
   claim.at_least("orthogonal start", 1e-4, at_lag("orthogonal", norms(vanilla(filled(init::orthogonal()), tanh))));
   claim.at_least("Xavier start, beside none", 1e4,
                  at_lag("Xavier", norms(vanilla(filled(init::xavier_normal()), tanh))) / vanishes);
-  claim.factor("LayerNorm at gain 3", 1, at_lag("LayerNorm, gain 3", norms(normalised(gaussian(3)))), 100);
+  claim.factor("LayerNorm at gain 3", 1, at_lag("LayerNorm, gain 3", norms(normalized(gaussian(3)))), 100);
   claim.at_least("LayerNorm at gain 0.5, beside none", 1e4,
-                 at_lag("LayerNorm, gain 0.5", norms(normalised(gaussian(0.5)))) / vanishes);
+                 at_lag("LayerNorm, gain 0.5", norms(normalized(gaussian(0.5)))) / vanishes);
   claim.at_least("LSTM, forget bias 4, weights of gain 0.5", 0.1,
                  at_lag("LSTM, gain 0.5", norms(gated(gaussian(0.5), 4), 2 * kSide)));
   claim.plot(std::move(plot));

@@ -147,18 +147,19 @@ void explosion(Report& report) {
   claim.at_least("Gaussian of gain 3, tanh: norm at lag 30", 1e3, grows.back());
   Array steep = gaussian;
   steep *= 4;
-  const std::vector<double> centred = norms(wide, Nonlinearity::sigmoid, steep, centring_bias(steep));
+  const std::vector<double> subtract_mean = norms(wide, Nonlinearity::sigmoid, steep, centring_bias(steep));
   const std::vector<double> flat = norms(wide, Nonlinearity::sigmoid, steep);
-  claim.at_least("the same of gain 12, sigmoid, b = -W 1/2: norm at lag 30", 1e3, centred.back());
-  claim.at_most("sigmoid of gain 12 without the bias, beside the centred one", 0.1, flat.back() / centred.back());
+  claim.at_least("the same of gain 12, sigmoid, b = -W 1/2: norm at lag 30", 1e3, subtract_mean.back());
+  claim.at_most("sigmoid of gain 12 without the bias, beside the centred one", 0.1, flat.back() / subtract_mean.back());
   Curve zero{"nilpotent (0 from lag 24)", numbers(lags), stops};
-  claim.plot(
-      {"A norm above 1/gamma need not explode",
-       "lag, steps",
-       "spectral norm of d h_T / d h_(T-lag)",
-       false,
-       true,
-       {{"Gaussian, gain 3, tanh", numbers(lags), grows}, {"centred sigmoid, gain 12", numbers(lags), centred}, zero}});
+  claim.plot({"A norm above 1/gamma need not explode",
+              "lag, steps",
+              "spectral norm of d h_T / d h_(T-lag)",
+              false,
+              true,
+              {{"Gaussian, gain 3, tanh", numbers(lags), grows},
+               {"centred sigmoid, gain 12", numbers(lags), subtract_mean},
+               zero}});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ TEST_CASE("a parameter has a name, a value and flags") {
   Parameter w("layer.weight", array({2, 3}, {1, 2, 3, 4, 5, 6}));
   CHECK(w.defined());
   CHECK(w.name() == "layer.weight");
-  CHECK(w.size() == 6);
+  CHECK(w.numel() == 6);
   CHECK(w.trainable());
   CHECK(w.decays());
   CHECK_FALSE(Parameter("bias", row({0}), false).decays());

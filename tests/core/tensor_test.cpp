@@ -13,7 +13,7 @@ TEST_CASE("a tensor shares its value with its copies") {
   const Tensor b = a, c = a.detach();
   CHECK(b.data() == a.data());
   CHECK(c.data() == a.data());
-  CHECK(a.size() == 2);
+  CHECK(a.numel() == 2);
   CHECK(a.rank() == 1);
   CHECK(a.size(0) == 2);
   CHECK(a.size(-1) == 2);
@@ -24,7 +24,7 @@ TEST_CASE("constants by shape") {
   check_equal(Tensor::zeros({2}).value(), row({0, 0}));
   check_equal(Tensor::ones({1, 2}).value(), array({1, 2}, {1, 1}));
   CHECK(Tensor::scalar(3).rank() == 0);
-  CHECK(Tensor::zeros({2, 0}).size() == 0);
+  CHECK(Tensor::zeros({2, 0}).numel() == 0);
 }
 
 TEST_CASE("item is the only element") {
@@ -58,7 +58,7 @@ TEST_CASE("handles may be copied and dropped on many threads") {
       for (int round = 0; round < 1000; ++round) {
         const Tensor copy = shared;
         const Tensor sum = copy + copy;
-        if (sum.size() != copy.size()) throw 0;
+        if (sum.numel() != copy.numel()) throw 0;
       }
     });
   for (std::thread& thread : threads) thread.join();

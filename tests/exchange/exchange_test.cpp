@@ -94,7 +94,7 @@ TEST_CASE("the files that PyTorch was tested with are still the ones written") {
     const auto run = module.build(store.root() / "model");
     Random random(3, module.name);
     for (Parameter parameter : store.parameters())
-      for (index_t i = 0; i < parameter.size(); ++i) parameter.edit()[i] += static_cast<real>(0.1 * random.normal());
+      for (index_t i = 0; i < parameter.numel(); ++i) parameter.edit()[i] += static_cast<real>(0.1 * random.normal());
     for (Buffer buffer : store.buffers())
       for (std::size_t i = 0; i < buffer.value().size(); ++i)
         buffer.edit()[i] += 1 + static_cast<real>(random.below(3));

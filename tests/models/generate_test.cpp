@@ -42,7 +42,7 @@ TEST_CASE("at temperature 0 each token is the most likely one after the last con
 TEST_CASE("tokens are drawn with the probabilities of the tempered softmax") {
   Fixture f;
   Parameter weight = f.store.parameter("head.weight"), bias = f.store.parameter("head.bias");
-  std::fill_n(weight.edit(), weight.size(), real{0});  // the logits are the bias
+  std::fill_n(weight.edit(), weight.numel(), real{0});  // the logits are the bias
   const std::vector<double> probability = {0.4, 0.1, 0.3, 0.15, 0.05};
   const double temperature = 0.7;
   for (std::size_t i = 0; i < 5; ++i) bias.edit()[i] = static_cast<real>(temperature * std::log(probability[i]));
@@ -97,7 +97,7 @@ TEST_CASE("what is written does not depend on the cache: a long context gives th
     IndexArray ids(Shape{1, length});
     std::copy(tokens.end() - static_cast<std::ptrdiff_t>(length), tokens.end(), ids.begin());
     const Tensor logits = model(ids);
-    const real* last = logits.data() + logits.size() - 5;
+    const real* last = logits.data() + logits.numel() - 5;
     CHECK(token == std::max_element(last, last + 5) - last);
     tokens.push_back(token);
   }
@@ -113,7 +113,7 @@ TEST_CASE("a recurrent model writes what follows all tokens before") {
     IndexArray ids(Shape{1, tokens.size()});
     std::copy(tokens.begin(), tokens.end(), ids.begin());
     const Tensor logits = model(ids).logits;
-    const real* last = logits.data() + logits.size() - 5;
+    const real* last = logits.data() + logits.numel() - 5;
     CHECK(token == std::max_element(last, last + 5) - last);
     tokens.push_back(token);
   }

@@ -90,10 +90,10 @@ TEST_CASE("two hundred random products agree with the definition") {  // O-37
     const auto lead = static_cast<std::size_t>(random.below(3));
     Shape sa, sb;
     for (std::size_t i = 0; i < lead; ++i) {
-      const std::size_t size = 1 + static_cast<std::size_t>(random.below(3));
+      const std::size_t shared = 1 + static_cast<std::size_t>(random.below(3));
       const index_t which = random.below(3);  // both, or broadcast on one side
-      sa.push_back(which == 1 ? 1 : size);
-      sb.push_back(which == 2 ? 1 : size);
+      sa.push_back(which == 1 ? 1 : shared);
+      sb.push_back(which == 2 ? 1 : shared);
     }
     if (lead > 0 && random.below(3) == 0) sa.erase(sa.begin());
     else if (lead > 0 && random.below(3) == 0) sb.erase(sb.begin());

@@ -48,7 +48,7 @@ TEST_CASE("split by sizes, and the gradient of parts that are used or not") {
   const Tensor x = counting({4});
   const std::vector<Tensor> parts = split_with_sizes(x, {1, 0, 3});
   check_equal(parts[0].value(), row({0}));
-  CHECK(parts[1].size() == 0);
+  CHECK(parts[1].numel() == 0);
   check_equal(parts[2].value(), row({1, 2, 3}));
   const auto f = [](Inputs a) {
     const std::vector<Tensor> p = split_with_sizes(a[0], {1, 2, 1}, -1);

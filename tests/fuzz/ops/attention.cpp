@@ -9,7 +9,7 @@ namespace {
 
 double positive(double x) { return std::abs(x) + 0.125; }
 
-/// Sizes of a problem: B, H', H, T, S, D and V of the ops' headers.
+/// Extents of a problem: B, H', H, T, S, D and V of the ops' headers.
 struct Sizes {
   std::int64_t batch, key_heads, heads, queries, keys, width, out;
 
@@ -33,8 +33,8 @@ struct Hiding {
   std::optional<Plain> padding, mask;
 
   bool fits(const Sizes& s) const {
-    const Sizes flat = {s.queries, s.keys}, full = {s.batch, s.queries, s.keys};
-    return (!padding || padding->shape == Sizes{s.batch, s.keys}) &&
+    const Dimensions flat = {s.queries, s.keys}, full = {s.batch, s.queries, s.keys};
+    return (!padding || padding->shape == Dimensions{s.batch, s.keys}) &&
            (!mask || mask->shape == flat || mask->shape == full);
   }
   bool masked(const Sizes& s, std::int64_t sequence, std::int64_t query, std::int64_t key) const {
@@ -130,7 +130,7 @@ void try_packed(Choices& choices) {
   s.key_heads = s.heads;
   const Hiding hidden = hiding(choices, s);
   const bool wrong = choices.below(8) == 1;
-  const Plain qkv = choices.numbers(wrong ? choices.shape() : Sizes{s.batch, s.queries, 3 * s.heads * s.width});
+  const Plain qkv = choices.numbers(wrong ? choices.shape() : Dimensions{s.batch, s.queries, 3 * s.heads * s.width});
   const std::int64_t heads = choices.below(16) == 1 ? choices.within(-1, 0) : s.heads;
   if (wrong && qkv.rank() == 3) return;  // it may fit
   std::optional<Plain> want;
@@ -157,16 +157,16 @@ void try_linear(Choices& choices) {
   const Hiding hidden = hiding(choices, s, false);
   Operands o = operands(choices, s);
   s = with_heads_of(s, o);
-  const bool separable = choices.yes(), weighted = !separable && choices.yes();
+  const bool separable = choices.yes(), key_weighted = !separable && choices.yes();
   const Plain gain = choices.numbers({s.batch, s.key_heads, choices.mostly(s.keys)});
   if (!separable)  // features of kernels are positive: sums of both signs would lose all digits
     for (Plain* features : {&o.q, &o.k})
       for (double& x : features->values) x = positive(x);
   std::optional<Plain> want;
-  if (o.fit(s) && hidden.fits(s) && (!weighted || gain.shape[2] == s.keys)) {
+  if (o.fit(s) && hidden.fits(s) && (!key_weighted || gain.shape[2] == s.keys)) {
     if (!separable) {
       want = weighted(s, hidden, o.v, [&](const Index& i, std::int64_t key) {
-        return product(s, o.q, o.k, i, key) * (weighted ? std::exp(gain.at({i[0], s.key_head(i[1]), key})) : 1);
+        return product(s, o.q, o.k, i, key) * (key_weighted ? std::exp(gain.at({i[0], s.key_head(i[1]), key})) : 1);
       });
     } else {
       want = plain({s.batch, s.heads, s.queries, s.out}, [](const Index&) { return 0.0; });
@@ -188,10 +188,10 @@ void try_linear(Choices& choices) {
         "separable_attention", {o.q, o.k, o.v},
         [&](const auto& t) { return separable_attention(t[0], t[1], t[2], options); }, want);
   std::vector<Plain> given = {o.q, o.k, o.v};
-  if (weighted) given.push_back(gain);
+  if (key_weighted) given.push_back(gain);
   check(
       "linear_attention", given,
-      [&](const auto& t) { return linear_attention(t[0], t[1], t[2], weighted ? t[3] : Tensor(), options); }, want);
+      [&](const auto& t) { return linear_attention(t[0], t[1], t[2], key_weighted ? t[3] : Tensor(), options); }, want);
 }
 
 void try_additive(Choices& choices) {

@@ -11,7 +11,7 @@
 
 namespace xtape::fuzz {
 
-Shape shape_of(const Sizes& shape);
+Shape shape_of(const Dimensions& shape);
 Array array_of(const Plain& x);
 IndexArray indices_of(const Plain& x);
 Mask mask_of(const Plain& x);
@@ -29,7 +29,7 @@ void check_plain(const std::string& name, const std::function<Plain()>& op, cons
 
 template <class ArrayLike>
 Plain plain_of(const ArrayLike& array) {
-  Plain out{Sizes(array.shape().begin(), array.shape().end()), {}};
+  Plain out{Dimensions(array.shape().begin(), array.shape().end()), {}};
   for (std::size_t i = 0; i < array.size(); ++i) out.values.push_back(static_cast<double>(array.data()[i]));
   return out;
 }

@@ -111,7 +111,7 @@ void try_elementwise(Choices& choices) {
         c.name, {x}, [&](const auto& t) { return c.op(t[0]); },
         plain(x.shape, [&](const Index& i) { return c.f(x.at(i)); }));
   }
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain a = positive(choices.numbers(shape)), b = positive(choices.numbers(choices.like(shape)));
   const auto together = broadcast(a.shape, b.shape);
   if (kind == 1) {

@@ -48,13 +48,13 @@ bool sound_smoothing(const CrossEntropyOptions& options) {
 void try_classes(Choices& choices) {
   const Plain logits = choices.numbers(choices.shape());
   const CrossEntropyOptions options = cross_entropy_options(choices);
-  Sizes shape = logits.shape;
+  Dimensions shape = logits.shape;
   if (!shape.empty()) shape.pop_back();
   if (choices.below(6) == 1) shape = choices.like(shape);
   const std::int64_t classes = logits.rank() > 0 ? logits.shape.back() : 0;
   const std::int64_t ignored = choices.below(4), wrong = choices.below(8) == 1 ? classes : 0;
   Plain targets = choices.numbers(shape);
-  bool sound = logits.rank() > 0 && Sizes(logits.shape.begin(), logits.shape.end() - 1) == shape;
+  bool sound = logits.rank() > 0 && Dimensions(logits.shape.begin(), logits.shape.end() - 1) == shape;
   std::int64_t counted = 0;
   for (std::size_t i = 0; i < targets.values.size(); ++i) {
     double& target = targets.values[i];
@@ -125,7 +125,7 @@ void check_pairs(const char* name, const Plain& a, const Plain& b, Reduction how
 void try_pairs(Choices& choices) {
   const Reduction how = kLossReductions[choices.below(4)];
   const std::int64_t kind = choices.below(5);
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain a = choices.numbers(shape);
   Plain b = choices.numbers(choices.below(4) == 1 ? choices.like(shape) : shape);
   if (kind == 0)

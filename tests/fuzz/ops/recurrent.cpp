@@ -28,8 +28,9 @@ struct Network {
 
   std::int64_t gates() const { return kind == of_rnn ? 1 : kind == of_lstm ? 4 : 3; }
   bool fits(std::int64_t batch) const {
-    const Sizes states = {batch, hidden};
-    return weight_ih.shape == Sizes{gates() * hidden, in} && weight_hh.shape == Sizes{gates() * hidden, hidden} &&
+    const Dimensions states = {batch, hidden};
+    return weight_ih.shape == Dimensions{gates() * hidden, in} &&
+           weight_hh.shape == Dimensions{gates() * hidden, hidden} &&
            (!biased || bias_hh.shape[0] == gates() * hidden) &&
            (!started || (h.shape == states && (kind != of_lstm || c.shape == states)));
   }
@@ -101,7 +102,7 @@ struct Outcome {
 
 Outcome outcome(const Network& n, const Plain& x, const std::vector<std::int64_t>& lengths, bool reverse) {
   const std::int64_t batch = x.shape[0], time = x.shape[1];
-  const auto zeros = [](const Sizes& shape) { return plain(shape, [](const Index&) { return 0.0; }); };
+  const auto zeros = [](const Dimensions& shape) { return plain(shape, [](const Index&) { return 0.0; }); };
   Outcome out = {zeros({batch, time, n.hidden}), zeros({batch, n.hidden}), zeros({batch, n.hidden})};
   for (std::int64_t b = 0; b < batch; ++b) {
     Row h(n.hidden), c(n.hidden);

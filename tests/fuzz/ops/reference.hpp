@@ -10,12 +10,12 @@
 
 namespace xtape::fuzz {
 
-using Sizes = std::vector<std::int64_t>;
+using Dimensions = std::vector<std::int64_t>;
 using Index = std::vector<std::int64_t>;
 
 /// Numbers in row-major order.
 struct Plain {
-  Sizes shape;
+  Dimensions shape;
   std::vector<double> values;
 
   std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
@@ -23,20 +23,20 @@ struct Plain {
   double at(const Index& index) const;
 };
 
-std::int64_t count_of(const Sizes& shape);
+std::int64_t count_of(const Dimensions& shape);
 /// Every index of a shape, in row-major order.
-void for_each(const Sizes& shape, const std::function<void(const Index&)>& f);
+void for_each(const Dimensions& shape, const std::function<void(const Index&)>& f);
 /// An array whose element at each index is f(index).
-Plain plain(const Sizes& shape, const std::function<double(const Index&)>& f);
+Plain plain(const Dimensions& shape, const std::function<double(const Index&)>& f);
 
 /// By numpy's rule, or nothing.
-std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b);
+std::optional<Dimensions> broadcast(const Dimensions& a, const Dimensions& b);
 /// 0..rank-1 of an axis in -rank..rank-1, or nothing.
 std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank);
 /// The same for ops that take a scalar for one element: its axis in name is -1 or 0, and gives 0.
 std::optional<std::int64_t> named_axis_of(std::int64_t axis, std::int64_t rank);
 /// True for each axis that is named, all if none is; nothing if one does not exist or is named twice.
-std::optional<std::vector<bool>> axes_of(const Sizes& axes, std::int64_t rank);
+std::optional<std::vector<bool>> axes_of(const Dimensions& axes, std::int64_t rank);
 
 /// x itself, or a scalar as a vector of one element.
 Plain as_line(Plain x);
@@ -55,19 +55,19 @@ class Choices {
   bool yes() { return below(2) == 1; }
 
   /// A shape of up to 4 axes and 2000 elements.
-  Sizes shape();
+  Dimensions shape();
   /// One of so many axes.
-  Sizes shape_of(std::int64_t rank);
+  Dimensions shape_of(std::int64_t rank);
   /// Another one that may fit it: the same, or with axes dropped, of extent 1, or changed.
-  Sizes like(Sizes shape);
+  Dimensions like(Dimensions shape);
   /// An axis that mostly exists.
   std::int64_t axis(std::int64_t rank);
   /// Mostly the extent itself.
   std::int64_t mostly(std::int64_t size) { return below(16) == 1 ? within(0, 3) : size; }
   /// Some axes, mostly of those that exist.
-  Sizes axes(std::int64_t rank);
+  Dimensions axes(std::int64_t rank);
   /// Numbers from -2 to 2 in steps of 1/8, so that some are equal.
-  Plain numbers(const Sizes& shape);
+  Plain numbers(const Dimensions& shape);
 
  private:
   std::string_view bytes_;

@@ -14,6 +14,8 @@ test_packages=(chromium)
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
 # The fuzz targets.
 fuzz_packages=(clang libclang-rt-dev)
+# A bare system for scripts/checks/bare_root.sh.
+bare_root_packages=(debootstrap)
 # The King James text.
 kjv_packages=(bible-kjv)
 # The pronouncing dictionary.

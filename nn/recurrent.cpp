@@ -10,7 +10,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// `each` for every block of `gates` along the first axis. `filled`, if it has a value, takes the second block's place.
+/// Applies `each` to every block of `gates` blocks along the first axis. If `filled` has a value, the second block is
+/// filled with it instead.
 Init by_gate(index_t gates, const Init& each, std::optional<double> filled = {}) {
   return [=](Array& value, Random& random) {
     Shape shape = value.shape();

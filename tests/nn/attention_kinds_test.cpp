@@ -297,7 +297,7 @@ TEST_CASE("forms that make no attention, and masks that a linear kind cannot hav
   refused({.scale = -1}, "the scale must be positive");
   refused({.kind = AttentionKind::prf, .features = -1}, "at least 1 random feature");
   refused({.kind = AttentionKind::custom}, "needs a feature_map");
-  refused({.positions = AttentionPositions::rotary}, "rotary positions turn pairs, but the head width is 3");
+  refused({.positions = AttentionPositions::rotary}, "rotary positions need an even head width, not 3");
   refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi}, "ALiBi needs the scores");
   check_throws<ValueError>([] { attention_config("linear", 4); },
                            "there is no attention 'linear'; there are softmax, mqa");

@@ -117,7 +117,7 @@ TEST_CASE("init: numbers outside their domain and weights without fans") {
   check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] no uniform numbers from 1");
   check_throws<ValueError>([&] { init::uniform(nan, 0); }, "no uniform numbers");
   check_throws<ValueError>([&] { init::uniform(0, infinity); }, "no uniform numbers");
-  check_throws<ValueError>([] { init::normal(0, -1); }, "the deviation must not be negative");
+  check_throws<ValueError>([] { init::normal(0, -1); }, "the standard deviation must not be negative");
   for (double bad : {-1.0, nan, infinity}) {
     check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "the gain must not be negative or infinite");
     check_throws<ValueError>([&] { init::xavier_normal(bad); }, "the gain");

@@ -38,7 +38,7 @@ bool Optimizer::step(double lr) {
   if (!(lr >= 0) || std::isinf(lr))
     throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + std::to_string(lr));
   const bool finite = gradients_finite(groups_);
-  std::vector<std::pair<Memory*, Update>> updates;  // whatever can fail comes before the first change
+  std::vector<std::pair<Memory*, Update>> updates;  // everything that can throw comes before the first change
   if (finite) {
     for (const ParamGroup& group : groups_) {
       for (Parameter parameter : group.parameters) {

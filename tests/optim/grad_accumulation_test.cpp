@@ -105,5 +105,5 @@ TEST_CASE("accumulation: counting targets") {
 
 TEST_CASE("accumulation: a negative count") {
   Parameter p("p", row({1}));
-  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[average_grad] the count must not be negative, but is -1");
+  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[divide_grads] the count must not be negative, but is -1");
 }

@@ -69,7 +69,7 @@ TEST_CASE("param groups: what an optimizer refuses") {
   const Parameter w("w", row({1})), same_name("w", row({2}));
   const auto make = [](Groups groups) { return [groups] { SGD optimizer(groups); }; };
   check_throws<NameError>(make({{.name = "g", .parameters = {w, w}}}),
-                          "[sgd] parameter w stands in two groups or twice");
+                          "[sgd] parameter w is in two groups or twice");
   check_throws<NameError>(make({{.name = "g", .parameters = {w}}, {.name = "h", .parameters = {w}}}), "parameter w");
   check_throws<NameError>(make({{.name = "g", .parameters = {w, same_name}}}), "parameter w");
   check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an empty parameter");

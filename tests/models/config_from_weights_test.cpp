@@ -60,12 +60,12 @@ TEST_CASE("the sizes of a transformer follow from its weights") {
 
 TEST_CASE("weights of no such model are refused") {
   check_throws<ValueError>([] { char_rnn_config_from({}); }, "[char_rnn] the weights have no embedding.weight");
-  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, "is no matrix, but of shape (7)");
+  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, "must be a matrix, not of shape (7)");
   check_throws<ValueError>(
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 0}}});
       },
-      "is no matrix, but of shape (7,0)");
+      "must be a matrix, not of shape (7,0)");
   check_throws<ValueError>(
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}});

@@ -25,7 +25,7 @@ def judged(result):
 
 
 def number(value):
-    """Converts a number of a result. NaN and infinity are strings there, because JSON has neither; float() reads them."""
+    """Converts a number of a result, where NaN and infinity are strings because JSON lacks them; float() reads both."""
     return float(value)
 
 

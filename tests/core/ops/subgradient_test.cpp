@@ -1,4 +1,4 @@
-// Every line of the table in docs/subgradients.md.
+// Checks every line of the table in docs/subgradients.md.
 #include "core/evaluate.hpp"
 
 #include <fstream>
@@ -244,7 +244,7 @@ TEST_CASE("gradients at ties, kinks and edges are those of the table") {
   }
 }
 
-TEST_CASE("the table of subgradients and its checks name the same lines") {
+TEST_CASE("the table of subgradients and its checks have the same lines") {
   const std::set<std::string> lines = documented();
   std::set<std::string> checked;
   for (const Rule& rule : all_rules()) checked.insert(rule.function + ", " + rule.where);

@@ -167,7 +167,7 @@ TEST_CASE("x + x repeated n times runs n backward functions, not 2^n") {
   CHECK(rules == 20);
 }
 
-TEST_CASE("a second backward is refused and changes nothing") {  // O-19
+TEST_CASE("a second backward is refused and changes nothing") {
   const Parameter a("a", array({}, {3})), b("b", array({}, {2})), d("d", array({}, {1}));
   Tape tape;
   const Tensor e = (a + b) * d;

@@ -11,7 +11,7 @@ WeightShapes shapes_in(const ParamStore& store) {
   return shapes;
 }
 
-/// True if a model of this configuration has just these parameters.
+/// Returns whether a model of this configuration has exactly these parameters.
 template <class Model, class Config>
 void check_built(const WeightShapes& shapes, const Config& config) {
   ParamStore store;
@@ -21,7 +21,7 @@ void check_built(const WeightShapes& shapes, const Config& config) {
 
 }  // namespace
 
-TEST_CASE("the sizes of a recurrent model follow from its weights") {
+TEST_CASE("the configuration of a recurrent model follows from its weights") {
   for (const CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
     ParamStore store;
     const CharRNN model(store.root(), {.vocab = 7, .cell = cell, .embedding = 3, .hidden = 5, .layers = 2});
@@ -31,7 +31,7 @@ TEST_CASE("the sizes of a recurrent model follow from its weights") {
   }
 }
 
-TEST_CASE("the sizes of a transformer follow from its weights") {
+TEST_CASE("the configuration of a transformer follows from its weights") {
   for (const bool tied : {false, true})
     for (const bool bias : {false, true})
       for (const bool head_bias : {false, true}) {
@@ -58,9 +58,13 @@ TEST_CASE("the sizes of a transformer follow from its weights") {
   check_built<TransformerLM>(shapes_in(store), config);
 }
 
-TEST_CASE("weights of no such model are refused") {
+TEST_CASE("weights that match no model are refused") {
   check_throws<ValueError>([] { char_rnn_config_from({}); }, "[char_rnn] the weights have no embedding.weight");
-  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, "must be a matrix, not of shape (7)");
+  check_throws<ValueError>(
+      [] {
+        char_rnn_config_from({{"embedding.weight", {7}}});
+      },
+      "must be a matrix, not of shape (7)");
   check_throws<ValueError>(
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 0}}});

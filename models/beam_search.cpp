@@ -83,7 +83,7 @@ class Search {
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options) {
   if (sources < 1 || options.beams < 1 || options.longest < 1)
-    throw ValueError("beam_search", "sources, beams and the greatest length must be at least 1");
+    throw ValueError("beam_search", "sources, beams and longest must be at least 1");
   const index_t total = sources * options.beams;
   std::vector<Search> searches(static_cast<std::size_t>(sources), Search(options));
   IndexArray tokens(Shape{static_cast<std::size_t>(total), 1}, options.start),

@@ -32,8 +32,8 @@ CharRNNConfig char_rnn_config_from(const WeightShapes& shapes) {
   else if (rows == 3 * hidden) config.cell = CellKind::gru;
   else if (rows == hidden) config.cell = CellKind::rnn;
   else
-    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a state of " +
-                                     std::to_string(hidden) + ", which no cell has");
+    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a hidden size of " +
+                                     std::to_string(hidden) + ", which fits no kind of cell");
   return config;
 }
 

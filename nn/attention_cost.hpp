@@ -1,4 +1,4 @@
-// The cost of attention by formula. docs/attention.md derives the formulas.
+// The cost of attention by formula. docs/attention.md lists the formulas.
 #pragma once
 
 #include <xtape/nn/attention_config.hpp>

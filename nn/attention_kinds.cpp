@@ -43,7 +43,8 @@ AttentionFeatures positive_features(const Tensor& q, const Tensor& k, const Tens
 }
 
 /// Uses exp(q.k) = exp(|q|^2/2) exp(|k|^2/2) exp(-|q-k|^2/2). The last factor is estimated by sines and cosines of w.x
-/// (Rahimi and Recht 2007), the second is the log weight of the key, and the first cancels in the normalization.
+/// (Rahimi and Recht 2007). The log of the second, |k|^2/2, is returned as the log weight of the key. The first factor
+/// cancels in the normalization.
 AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tensor& features) {
   const auto waves = [&](const Tensor& x) {
     const Tensor angles = matmul(x, features, {.transpose_b = true});
@@ -63,7 +64,7 @@ Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& 
                   const AttentionOptions& o, const AttentionWeights& operands) {
   if (o.mask.dimension() > 0)
     throw UnsupportedError("attention",
-                           "a mask of single pairs needs the T x S weights that this kind never forms; use causal and "
+                           "a linear kind computes no T x S weights that `mask` could apply to; use causal and "
                            "key_padding");
   const AttentionFeatures x = attention_features(config, q, k, o.key_padding, operands);
   const LinearAttentionOptions masks = {.causal = o.causal, .key_padding = o.key_padding};

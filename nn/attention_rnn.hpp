@@ -24,7 +24,7 @@ struct AttentionRNNOptions {
 
 /// A recurrent layer whose state attends to all earlier states. The cell gives the query h~_t = cell(x_t, h_{t-1}). The
 /// attention weights alpha_t are the softmax of the scores of h~_t with h_1..h_{t-1}. The new state is h_t = h~_t + a_t
-/// with a_t = sum over j < t of alpha_tj h_j, and a_1 = 0. So every state, and every gradient, is one step away from
+/// with a_t = sum over j < t of alpha_tj h_j, and a_1 = 0. So every state, and its gradient, is one step away from
 /// every earlier state. Not in PyTorch.
 ///
 /// x [B, T, I] -> [B, T, H]. Steps after the end of a sequence have no influence on the steps before. Parameters:

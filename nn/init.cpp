@@ -50,7 +50,8 @@ Init constant(double value) {
 
 Init uniform(double low, double high) {
   if (!(low <= high) || std::isinf(low) || std::isinf(high))
-    throw ValueError("init", "no uniform numbers from " + std::to_string(low) + " to " + std::to_string(high));
+    throw ValueError("init", "uniform needs finite bounds with low <= high, not " + std::to_string(low) + " and " +
+                                 std::to_string(high));
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };

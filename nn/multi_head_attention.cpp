@@ -154,7 +154,7 @@ Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const 
 
 void MultiHeadAttention::check_not_recorded(const Tensor& x) const {
   if (Tape::tracks({x, in_proj_weight.tensor()}))
-    throw UnsupportedError("attention " + scope_.name(), "a cached step has no gradient; call it where no tape lives");
+    throw UnsupportedError("attention " + scope_.name(), "a cached step has no gradient; call it without a live tape");
 }
 
 AttentionCache MultiHeadAttention::cache(index_t batch, index_t limit) const {

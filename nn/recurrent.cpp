@@ -45,7 +45,7 @@ RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& 
                      "sizes must be at least 1, not " + std::to_string(o.input) + " and " + std::to_string(o.hidden));
   if (o.forget_bias && (!o.bias || !std::isfinite(*o.forget_bias)))
     throw ValueError("recurrent " + scope.name(),
-                     o.bias ? "the forget bias must be finite" : "a forget bias is given, but no biases are wanted");
+                     o.bias ? "the forget bias must be finite" : "a forget bias needs bias = true");
   layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
   const Init usual = init::uniform_fan_in(o.hidden);

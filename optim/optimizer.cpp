@@ -112,7 +112,7 @@ void Optimizer::check(const OptimizerState& state) const {
 
 void Optimizer::check_parameter(const Parameter& parameter, const ParameterState& state) const {
   if (state.steps < 1)
-    throw ValueError(name_, "the state of " + parameter.name() + " counts " + std::to_string(state.steps) + " steps");
+    throw ValueError(name_, "the state of " + parameter.name() + " has " + std::to_string(state.steps) + " steps");
   for (const std::string& slot : slots_) {
     const auto found = state.slots.find(slot);
     if (found == state.slots.end())

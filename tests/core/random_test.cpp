@@ -122,8 +122,8 @@ TEST_CASE("integers below a bound are uniform, also for bounds that do not divid
     }
     for (const int count : counts) check_near(count, 20000, {0.04, 0});
   }
-  // Taking the remainder of a random word would give the numbers in the lowest third of this range a probability of 3/8
-  // and those in each other third 5/16.
+  // The remainder of a 64-bit word would lie in each of the lower two thirds of this range with probability 3/8 and in
+  // the upper third with 1/4.
   const index_t large = index_t{3} << 61;
   std::array<int, 3> thirds{};
   for (int i = 0; i < 60000; ++i) ++thirds[static_cast<std::size_t>(random.below(large) / (large / 3))];

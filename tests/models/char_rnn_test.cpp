@@ -92,10 +92,10 @@ TEST_CASE("CharRNN refuses invalid ids, states and configurations") {
   CHECK(parse_cell_kind("lstm") == CellKind::lstm);
   CharRNNConfig config = small(CellKind::gru);
   config.forget_bias = 1;
-  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm has a forget gate");
+  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm cells have a forget bias");
   check_throws<ShapeError>(
       [&] {
         model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}});
       },
-      "[char_rnn] the state has a c, but the cells have none");
+      "[char_rnn] the state has a cell state c, but only lstm cells have one");
 }

@@ -74,7 +74,7 @@ TEST_CASE("weights that match no model are refused") {
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}});
       },
-      "has 10 rows for a state of 5, which no cell has");
+      "has 10 rows for a hidden size of 5, which fits no kind of cell");
   check_throws<ValueError>(
       [] {
         transformer_lm_config_from({{"token_embedding.weight", {7, 4}}}, 2, 9);

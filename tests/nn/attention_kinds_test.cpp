@@ -301,11 +301,11 @@ TEST_CASE("attention refuses invalid configurations, and masks that a linear kin
   refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi}, "ALiBi needs the scores");
   check_throws<ValueError>([] { attention_config("linear", 4); },
                            "there is no attention 'linear'; there are softmax, mqa");
-  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa halves the heads");
+  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa needs an even number of heads, not 3");
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = {.kind = AttentionKind::elu}});
   check_throws<UnsupportedError>(
       [&] {
         layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)});
       },
-      "a mask of single pairs needs the T x S weights");
+      "a linear kind computes no T x S weights");
 }

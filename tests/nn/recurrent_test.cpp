@@ -210,7 +210,7 @@ TEST_CASE("recurrent layers refuse invalid options and states") {
   check_throws<ValueError>([&] { GRU(root / "c", 3, 3, {.layers = 0}); }, "[gru c] there must be at least 1 layer");
   check_throws<ValueError>([&] { LSTM(root / "d", 3, 3, {.dropout = 1.5}); }, "[lstm] the dropout probability");
   check_throws<ValueError>([&] { LSTM(root / "e", 3, 3, {.bias = false, .forget_bias = 1}); },
-                           "[recurrent e] a forget bias is given, but no biases are wanted");
+                           "[recurrent e] a forget bias needs bias = true");
   check_throws<ValueError>([&] { LSTMCell(root / "f", 3, 3, {.forget_bias = 1.0 / 0.0}); }, "must be finite");
   const LSTM layer(root / "g", 2, 3, {.layers = 2});
   const Tensor x = sample({2, 4, 2}, 1), state = sample({2, 3}, 2);

@@ -258,7 +258,7 @@ TEST_CASE("optimizers: load_state refuses a state that does not match and change
   refused(
       Value(), [](S& s) { s.options.erase("eps"); }, "other options");
   refused(
-      Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b counts 0 steps");
+      Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b has 0 steps");
   refused(
       Name(), [](S& s) { s.parameters["c"] = s.parameters["b"]; }, "no parameter of this optimizer is named 'c'");
   refused(

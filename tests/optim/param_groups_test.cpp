@@ -71,7 +71,7 @@ TEST_CASE("param groups: optimizers refuse invalid groups") {
   check_throws<NameError>(make({{.name = "g", .parameters = {w, w}}}), "[sgd] parameter w is in two groups or twice");
   check_throws<NameError>(make({{.name = "g", .parameters = {w}}, {.name = "h", .parameters = {w}}}), "parameter w");
   check_throws<NameError>(make({{.name = "g", .parameters = {w, same_name}}}), "parameter w");
-  check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an empty parameter");
+  check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an undefined parameter");
   for (double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_throws<ValueError>(make({{.name = "g", .parameters = {w}, .weight_decay = bad}}),
                              "group 'g' has a weight decay");

@@ -1,4 +1,4 @@
-// Every level of the kernels that this processor can run.
+// The kernels of every instruction set that this processor can run.
 #pragma once
 
 #include "support.hpp"

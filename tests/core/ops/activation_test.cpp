@@ -1,4 +1,4 @@
-// Activations: values against the C library, saturation, infinities and NaN, slopes at the edges.
+// Activations: values against the C library, saturation, infinities and NaN, derivatives at the edges.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -41,7 +41,7 @@ const Curve kCurves[] = {
 
 }  // namespace
 
-TEST_CASE("activations and their slopes agree with formulas in double") {
+TEST_CASE("activations and their derivatives agree with formulas in double") {
   Array x(Shape{401});
   for (std::size_t i = 0; i < 401; ++i) x(i) = static_cast<real>(static_cast<double>(i) * 0.05 - 10);
   for (const Curve& curve : kCurves) {
@@ -66,7 +66,7 @@ TEST_CASE("activations at infinities, zero and NaN") {
   check_equal(gelu(x, Gelu::tanh).value(), row({0, kInf, 0, kNaN}));
 }
 
-TEST_CASE("slopes of activations at infinities are their limits") {
+TEST_CASE("derivatives of activations at infinities are their limits") {
   const Array x = row({-kInf, kInf});
   const auto derivatives = [&](Tensor (*op)(const Tensor&)) {
     return evaluate([&](Inputs a) { return op(a[0]); }, {x}).grads[0];
@@ -99,7 +99,7 @@ TEST_CASE("activations of large inputs saturate without overflow") {
   }
 }
 
-TEST_CASE("activations keep shapes, scalars and empty arrays included") {
+TEST_CASE("activations keep shapes, including scalars and empty arrays") {
   for (const Curve& curve : kCurves) {
     INFO(curve.name);
     CHECK(curve.op(Tensor::zeros({})).rank() == 0);

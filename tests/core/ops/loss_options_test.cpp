@@ -1,4 +1,4 @@
-// Losses beyond plain cross-entropy: values against PyTorch 1.13, options, edges, errors.
+// Losses other than plain cross-entropy: values from PyTorch 1.13, options, edge cases, errors.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // of the logits 1, 2, 3
+const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // logsumexp of the logits 1, 2, 3
 
 }  // namespace
 
@@ -25,13 +25,13 @@ TEST_CASE("label smoothing spreads a part of each target over all classes") {
     for (std::size_t i = 0; i < 3; ++i) {
       want(0, i) =
           static_cast<real>(std::exp(static_cast<double>(i + 1) - kLse) - smoothing / 3 - (i == 2 ? 1 - smoothing : 0));
-      want(1, i) = 0;  // an ignored row gets exactly nothing
+      want(1, i) = 0;  // an ignored row gets a gradient of exactly zero
     }
     check_near(e.grads[0], want, {tolerance(1e-9, 1e-5), tolerance(1e-12, 2e-7)});
   }
 }
 
-TEST_CASE("soft targets equal to one-hot rows give what indices give") {
+TEST_CASE("soft targets that are one-hot rows give the loss of the class indices") {
   const Array logits = sample({4, 7}, 1, -3, 3);
   const IndexArray targets = indices({4}, {3, 0, 6, 3});
   Array soft = Tensor::zeros({4, 7}).value();
@@ -45,7 +45,7 @@ TEST_CASE("soft targets equal to one-hot rows give what indices give") {
   }
 }
 
-TEST_CASE("soft targets need not be normalised and carry a gradient") {
+TEST_CASE("soft targets need not be normalized and get a gradient") {
   const Array logits = array({2, 3}, {1, 2, 3, 0, 1, -1}), targets = array({2, 3}, {0.2, 0.3, 0.5, 0, 0.5, 0.6});
   const auto f = [](Inputs x) { return cross_entropy(x[0], x[1], {.label_smoothing = 0.1}); };
   const Evaluated e = evaluate(f, {logits, targets});
@@ -63,7 +63,7 @@ TEST_CASE("a class of probability 0 may have a logit of minus infinity") {
   check_near(e.grads[0], row({0, 0, 0}), {0, tolerance(1e-12, 1e-7)});
 }
 
-TEST_CASE("cross-entropy refuses soft targets and options that do not fit") {
+TEST_CASE("cross-entropy refuses soft targets and options that do not match") {
   const Tensor logits = array({1, 3}, {1, 2, 3}), short_row = array({1, 2}, {0.5, 0.5});
   const IndexArray target = indices({1}, {0});
   check_throws<ShapeError>(
@@ -90,7 +90,7 @@ TEST_CASE("mse, l1 and huber losses") {
   check_near(e.grads[1], row({-0.5, 1.5, 1.5, 0}));
 }
 
-TEST_CASE("reductions: mean over all elements, batch mean over the first axis, 0 for no elements") {
+TEST_CASE("reductions: mean over all elements, batch mean over the first axis, 0 without elements") {
   const Tensor a = array({2, 3}, {1, 2, 3, 4, 5, 6}), zero = Tensor::zeros({2, 3}), none = Tensor::zeros({0, 3});
   check_near(mse_loss(a, zero).value(), array({}, {91.0 / 6}));
   check_near(mse_loss(a, zero, Reduction::batchmean).value(), array({}, {91.0 / 2}));
@@ -123,14 +123,14 @@ TEST_CASE("binary cross-entropy from logits, plain and weighted") {
              {tolerance(1e-9, 1e-6), 0});
 }
 
-TEST_CASE("binary cross-entropy neither overflows nor cancels") {
+TEST_CASE("binary cross-entropy neither overflows nor loses precision") {
   const auto f = [](Inputs a) { return binary_cross_entropy_with_logits(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({1000, -1000, 50, kInf, -kInf, 1000}), row({1, 0, 1, 1, 0, 0})});
   check_near(e.value, row({0, 0, std::exp(-50.0), 0, 0, 1000}), {tolerance(1e-12, 1e-6), 0});
   check_near(e.grads[0], row({0, 0, -std::exp(-50.0), 0, 0, 1}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("Kullback-Leibler divergence of probabilities and of logs") {
+TEST_CASE("Kullback-Leibler divergence of probabilities and of log probabilities") {
   const Array x = row({std::log(0.2), std::log(0.3), std::log(0.5)}), p = row({0.5, 0.5, 0});
   const double want = 0.5 * std::log(0.5 / 0.2) + 0.5 * std::log(0.5 / 0.3);
   check_near(kl_div(x, p, {.reduction = Reduction::sum}).value(), array({}, {want}));
@@ -143,7 +143,7 @@ TEST_CASE("Kullback-Leibler divergence of probabilities and of logs") {
   check_near(kl_div(x, logs, {.log_target = true, .reduction = Reduction::sum}).value(), array({}, {want}));
 }
 
-TEST_CASE("where the target of the divergence is 0 nothing is lost, be the input minus infinity") {
+TEST_CASE("a target of 0 adds nothing to the Kullback-Leibler divergence, even if the input is minus infinity") {
   const auto f = [](Inputs a) { return kl_div(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({-kInf, -1}), row({0, 0})});
   check_equal(e.value, row({0, 0}));
@@ -156,7 +156,7 @@ TEST_CASE("where the target of the divergence is 0 nothing is lost, be the input
   check_equal(l.grads[1], row({0, 0}));
 }
 
-TEST_CASE("pointwise losses refuse shapes and options that do not fit") {
+TEST_CASE("pointwise losses refuse shapes and options that do not match") {
   const Tensor a = row({1, 2}), b = array({1, 2}, {1, 2}), three = row({1, 2, 3});
   check_throws<ShapeError>([&] { mse_loss(a, b); },
                            "[mse_loss] input and target must have one shape; got shapes (2) and (1,2)");

@@ -16,7 +16,7 @@ Evaluated loss_of(const Array& logits, const IndexArray& targets, CrossEntropyOp
 
 }  // namespace
 
-TEST_CASE("cross-entropy of large logits is not clamped") {  // O-01
+TEST_CASE("cross-entropy of large logits is not clamped") {
   const Array logits = array({1, 2}, {1000, 0});
   const Evaluated wrong = loss_of(logits, {1});
   check_equal(wrong.value, array({}, {1000}));
@@ -26,14 +26,14 @@ TEST_CASE("cross-entropy of large logits is not clamped") {  // O-01
   check_equal(right.grads[0], array({1, 2}, {0, 0}));
 }
 
-TEST_CASE("a small loss between large logits keeps its digits") {
+TEST_CASE("a small loss between large logits keeps its precision") {
   const Evaluated got = loss_of(array({1, 2}, {4096, 4086}), {0});
   const double rest = std::exp(-10.0);
   check_near(got.value, array({}, {std::log1p(rest)}), {tolerance(1e-8, 1e-5), 0});
   check_near(got.grads[0], array({1, 2}, {-rest / (1 + rest), rest / (1 + rest)}), {tolerance(1e-8, 1e-3), 0});
 }
 
-TEST_CASE("ignored targets count nothing") {  // O-09
+TEST_CASE("ignored targets do not contribute to the loss") {
   const Array logits = array({2, 3}, {1, 2, 3, 1, 2, 3});
   const Evaluated half = loss_of(logits, {2, kIgnore});
   check_near(half.value, array({}, {0.4076059644}));
@@ -41,7 +41,7 @@ TEST_CASE("ignored targets count nothing") {  // O-09
   for (int i = 3; i < 6; ++i) CHECK(half.grads[0].data()[i] == 0);
 }
 
-TEST_CASE("with every target ignored the loss and its gradient are zero") {  // O-09
+TEST_CASE("if every target is ignored, the loss and its gradient are zero") {
   const Array logits = array({2, 3}, {1, 2, 3, 1, 2, 3});
   for (const Reduction reduction : {Reduction::mean, Reduction::sum}) {
     const Evaluated got = loss_of(logits, {kIgnore, kIgnore}, {.reduction = reduction});
@@ -70,7 +70,7 @@ TEST_CASE("reductions of cross-entropy") {
   check_near(loss_of(logits, targets).value, array({}, {(first + second) / 2}));
 }
 
-TEST_CASE("the gradient is softmax minus one-hot, for many widths") {
+TEST_CASE("the gradient of cross-entropy is softmax minus one-hot, for many widths") {
   for (const std::size_t width : {1u, 2u, 15u, 16u, 17u, 65u, 600u, 1500u}) {
     INFO(width);
     const Array logits = sample({3, width}, width, -4, 4);
@@ -88,7 +88,7 @@ TEST_CASE("the gradient is softmax minus one-hot, for many widths") {
   }
 }
 
-TEST_CASE("rows with infinite logits") {
+TEST_CASE("cross-entropy of rows with infinite logits") {
   check_equal(loss_of(array({1, 2}, {-kInf, 1}), {1}).value, array({}, {0}));
   const Evaluated impossible = loss_of(array({1, 2}, {-kInf, 1}), {0});
   check_equal(impossible.value, array({}, {kInf}));
@@ -98,7 +98,7 @@ TEST_CASE("rows with infinite logits") {
   check_equal(nothing.grads[0], array({1, 2}, {0, 0}));
 }
 
-TEST_CASE("a target out of range is refused before anything is written") {  // O-10
+TEST_CASE("a target out of range is refused before anything is written") {
   Parameter logits("logits", array({1, 3}, {1, 2, 3}));
   logits.set_grad(array({1, 3}, {7, 8, 9}));
   for (const index_t bad : {index_t{-4}, index_t{3}, index_t{-1}, index_t{1} << 31, index_t{255}}) {
@@ -110,7 +110,7 @@ TEST_CASE("a target out of range is refused before anything is written") {  // O
   check_equal(cross_entropy(logits, IndexArray{255}, {.ignore = 255}).value(), array({}, {0}));
   check_near(cross_entropy(logits, IndexArray{2}, {.ignore = 0}).value(), array({}, {0.4076059644}));
   check_equal(cross_entropy(logits, IndexArray{0}, {.ignore = 0}).value(),
-              array({}, {0}));  // a class may be the ignored value
+              array({}, {0}));  // the id of a class may be the ignored value
 }
 
 TEST_CASE("targets of the wrong shape are refused") {

@@ -1,4 +1,4 @@
-// Sums and means over axes: values, shapes, accuracy of long sums, empty axes.
+// Sums and means over axes: values, shapes, precision of long sums, empty axes.
 #include "core/evaluate.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TEST_CASE("sum over every set of axes agrees with a plain loop") {
   }
 }
 
-TEST_CASE("axes may be negative and in any order, and none means all") {
+TEST_CASE("axes may be negative and in any order, and no axes means all") {
   const Tensor x = counting({2, 3});
   check_equal(sum(x, {-1}).value(), row({3, 12}));
   check_equal(sum(x, {1, 0}).value(), array({}, {15}));
@@ -52,7 +52,7 @@ TEST_CASE("the gradient of a reduction goes to every reduced element") {
   check_equal(scalar.grads[0], array({}, {3}));
 }
 
-TEST_CASE("a sum over an empty axis is zero and a mean is refused") {  // O-40
+TEST_CASE("a sum over an empty axis is zero, and its mean is refused") {
   const Tensor x = Tensor::zeros({2, 0, 3});
   check_equal(sum(x, {1}).value(), array({2, 3}, {0, 0, 0, 0, 0, 0}));
   check_equal(sum(x).value(), array({}, {0}));
@@ -73,7 +73,7 @@ TEST_CASE("reductions refuse axes that do not exist or repeat") {
   check_throws<ShapeError>([&] { (void)sum(Tensor::ones(Shape(13, 1))); }, "[sum] at most 12 axes");
 }
 
-TEST_CASE("means of twenty million ones are one") {  // O-39
+TEST_CASE("means of twenty million ones are one") {
   constexpr std::size_t n = 20000000;
   const Limits limits{1e-6, 0};
   const Tensor long_vector = Tensor::ones({n});
@@ -83,14 +83,14 @@ TEST_CASE("means of twenty million ones are one") {  // O-39
   check_near(static_cast<double>(sum(long_vector).item()), static_cast<double>(n), limits);
 }
 
-TEST_CASE("the sum of numbers that mostly cancel keeps its digits") {
+TEST_CASE("the sum of numbers that mostly cancel keeps its precision") {
   Array x(Shape{100001});
   for (std::size_t i = 0; i < 100000; ++i) x(i) = static_cast<real>(i % 2 ? 1e6 : -1e6);
   x(100000) = real(0.5);
   check_near(static_cast<double>(sum(Tensor(x)).item()), 0.5, {0, tolerance(1e-9, 1e-3)});
 }
 
-TEST_CASE("bias gradients over many rows keep small terms") {  // O-39
+TEST_CASE("bias gradients over many rows keep small terms") {
   constexpr std::size_t rows = 200000;
   Tape tape;
   const Tensor bias = tape.variable(row({0, 0}));

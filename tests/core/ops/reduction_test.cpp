@@ -1,4 +1,4 @@
-// Reductions beyond sum and mean: extremes, positions, variance, norm, log-sum-exp, running sums.
+// Reductions other than sum and mean: extremes, arg positions, variance, norm, logsumexp, cumulative sums.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -18,7 +18,7 @@ void check_positions(const IndexArray& got, const Shape& shape, std::initializer
 
 }  // namespace
 
-TEST_CASE("max and min over any axes, dropped or kept") {
+TEST_CASE("max and min over any axes, with and without keepdim") {
   const Tensor x = counting({2, 3, 4});
   check_equal(max(x).value(), array({}, {23}));
   check_equal(min(x).value(), array({}, {0}));
@@ -42,7 +42,7 @@ TEST_CASE("max and min agree with a plain loop for every width up to 70") {
   }
 }
 
-TEST_CASE("max of infinities is infinite, and a NaN anywhere is kept") {  // O-02
+TEST_CASE("max of infinities is infinite, and a NaN anywhere gives NaN") {
   check_equal(max(row({-kInf, -kInf})).value(), array({}, {-kInf}));
   check_equal(min(row({kInf, kInf})).value(), array({}, {kInf}));
   for (std::size_t at = 0; at < 40; ++at) {
@@ -54,7 +54,7 @@ TEST_CASE("max of infinities is infinite, and a NaN anywhere is kept") {  // O-0
   }
 }
 
-TEST_CASE("tied elements share the gradient of max and min, which sums to the upstream") {  // O-15
+TEST_CASE("tied elements share the gradient of max and min, so that it sums to the upstream gradient") {
   const auto largest = [](Inputs x) { return max(x[0], {-1}); };
   check_equal(evaluate(largest, {row({0.6, 0.6, 0.3})}).grads[0], row({0.5, 0.5, 0}));
   const Array x = array({2, 4}, {2, 2, 2, 2, 1, 5, 5, 0});
@@ -72,14 +72,14 @@ TEST_CASE("tied elements share the gradient of max and min, which sums to the up
   check_equal(evaluate(smallest, {row({4, 1, 1, 1, 1})}).grads[0], row({0, 0.25, 0.25, 0.25, 0.25}));
 }
 
-TEST_CASE("the maximum inside softmax leaks no gradient at ties") {  // O-15
+TEST_CASE("the maximum subtracted inside softmax adds no gradient at ties") {
   const auto f = [](Inputs x) { return softmax(x[0]); };
   const Evaluated e = evaluate(f, {row({1, 1, 0})}, row({1, 0, 0}));
   const double p = static_cast<double>(e.value.data()[0]), r = static_cast<double>(e.value.data()[2]);
   check_near(e.grads[0], row({p * (1 - p), -p * p, -p * r}));
 }
 
-TEST_CASE("argmax and argmin give the first position, as indices") {
+TEST_CASE("argmax and argmin return the first position") {
   const Tensor x = array({2, 3}, {1, 3, 3, 5, 0, 0});
   check_positions(argmax(x, 1), {2}, {1, 0});
   check_positions(argmin(x, -1), {2}, {0, 1});
@@ -87,7 +87,7 @@ TEST_CASE("argmax and argmin give the first position, as indices") {
   check_positions(argmax(x, 1, true), {2, 1}, {1, 0});
 }
 
-TEST_CASE("extremes of nothing are refused, those of no rows are empty") {  // O-40
+TEST_CASE("extremes over an empty axis are refused, extremes of no rows are empty") {
   const Tensor empty = Tensor::zeros({2, 0}), no_rows = Tensor::zeros({0, 2});
   check_throws<ShapeError>([&] { max(empty, {1}); }, "[max] no elements have no largest");
   check_throws<ShapeError>([&] { min(empty); }, "[min]");
@@ -99,7 +99,7 @@ TEST_CASE("extremes of nothing are refused, those of no rows are empty") {  // O
   CHECK(same_shape(argmax(no_rows, 1).shape(), Shape{0}));
 }
 
-TEST_CASE("variance is unbiased by default and takes other corrections") {
+TEST_CASE("variance is unbiased by default and accepts other corrections") {
   const Tensor x = array({2, 4}, {1, 2, 3, 4, 0, 0, 6, 2});
   check_near(var(x, {1}).value(), row({5.0 / 3, 8}));
   check_near(var(x, {1}, true, 0).value(), array({2, 1}, {1.25, 6}));
@@ -108,7 +108,7 @@ TEST_CASE("variance is unbiased by default and takes other corrections") {
   check_near(stddev(x, {}, false, 0).value(), array({}, {std::sqrt(3.6875)}));
 }
 
-TEST_CASE("variance keeps its digits under a large mean") {
+TEST_CASE("variance keeps its precision under a large mean") {
   const Tensor x = array({2, 4}, {40000, 40001, 40002, 40003, -2e6, -2e6 + 1, -2e6 + 2, -2e6 + 3});
   check_near(var(x, {1}, false, 0).value(), row({1.25, 1.25}), {tolerance(1e-12, 1e-6), 0});
   Array long_row(Shape{10000});
@@ -126,19 +126,19 @@ TEST_CASE("variance of too few elements is refused") {
   check_equal(var(x, {1}, false, 0).value(), row({0, 0, 0}));
 }
 
-TEST_CASE("a deviation of zero has zero gradient") {
+TEST_CASE("a standard deviation of zero has zero gradient") {
   const Evaluated e = evaluate([](Inputs x) { return stddev(x[0], {1}); }, {array({2, 2}, {3, 3, 1, 3})});
   check_near(e.value, row({0, std::sqrt(2.0)}));
   check_near(e.grads[0], array({2, 2}, {0, 0, -std::sqrt(0.5), std::sqrt(0.5)}));
 }
 
-TEST_CASE("norm of a zero row is 0 with gradient 0") {  // O-13
+TEST_CASE("the norm of a zero row is 0 with gradient 0") {
   const Evaluated e = evaluate([](Inputs x) { return norm(x[0], {1}); }, {array({2, 3}, {0, 0, 0, 1, 2, 2})});
   check_equal(e.value, row({0, 3}));
   check_near(e.grads[0], array({2, 3}, {0, 0, 0, 1.0 / 3, 2.0 / 3, 2.0 / 3}), {tolerance(1e-15, 1e-7), 0});
 }
 
-TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients for tiny rows") {
+TEST_CASE("norm does not overflow or underflow in float, and gives unit gradients for tiny rows") {
   const double big = kDouble ? 1e150 : 1e30, tiny = kDouble ? 1e-150 : 1e-40;
   check_near(norm(row({3 * big, 4 * big})).value(), array({}, {5 * big}));
   const Evaluated e = evaluate([](Inputs x) { return norm(x[0]); }, {row({3 * tiny, 4 * tiny})});
@@ -148,7 +148,7 @@ TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients f
   check_throws<ShapeError>([&] { norm(row({1}), {1}); }, "[norm] axis 1 does not exist");
 }
 
-TEST_CASE("log-sum-exp of infinities has no NaN") {  // O-02
+TEST_CASE("logsumexp of infinities has no NaN") {
   const auto f = [](Inputs x) { return logsumexp(x[0]); };
   const Evaluated one = evaluate(f, {row({-kInf, 1})});
   check_near(one.value, array({}, {1}));
@@ -160,7 +160,7 @@ TEST_CASE("log-sum-exp of infinities has no NaN") {  // O-02
   check_near(logsumexp(row({88.8, 88.8})).value(), array({}, {88.8 + std::log(2.0)}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("log-sum-exp over axes") {
+TEST_CASE("logsumexp over axes") {
   const Tensor x = array({2, 2}, {0, 1, 2, 3});
   const double first = std::log(1 + std::exp(2.0));
   check_near(logsumexp(x, {0}).value(), row({first, first + 1}));
@@ -170,7 +170,7 @@ TEST_CASE("log-sum-exp over axes") {
   check_throws<ShapeError>([&] { logsumexp(x, {5}); }, "[logsumexp] axis 5 does not exist");
 }
 
-TEST_CASE("an infinite element makes log-sum-exp infinite, and NaN stays NaN") {
+TEST_CASE("an infinite element makes logsumexp infinite, and NaN stays NaN") {
   check_equal(logsumexp(row({kInf, 1})).value(), array({}, {kInf}));
   check_equal(logsumexp(row({kNaN, 1})).value(), array({}, {kNaN}));
   check_equal(logsumexp(row({-kInf, 200, kInf, -3})).value(), array({}, {kInf}));
@@ -178,7 +178,7 @@ TEST_CASE("an infinite element makes log-sum-exp infinite, and NaN stays NaN") {
   check_equal(logsumexp(row({kNaN, kInf})).value(), array({}, {kNaN}));
 }
 
-TEST_CASE("cumsum adds up along an axis in double") {
+TEST_CASE("cumsum accumulates along an axis in double") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6});
   check_equal(cumsum(x, 1).value(), array({2, 3}, {1, 3, 6, 4, 9, 15}));
   check_equal(cumsum(x, -2).value(), array({2, 3}, {1, 2, 3, 5, 7, 9}));
@@ -187,5 +187,5 @@ TEST_CASE("cumsum adds up along an axis in double") {
   CHECK(same_shape(cumsum(Tensor::zeros({2, 0}), 1).shape(), Shape{2, 0}));
   check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] axis 2 does not exist");
   const Array ones = cumsum(Tensor::ones({17000000}), 0).value();
-  CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones sticks at 2^24
+  CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones stops at 2^24
 }

@@ -1,4 +1,5 @@
-// where, masked_fill, clamp, maximum, minimum and comparisons: values, selection of infinities and NaN, errors.
+// where, masked_fill, clamp, maximum, minimum and comparisons: values, infinities and NaN in unselected elements,
+// errors.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -28,7 +29,7 @@ TEST_CASE("where takes the first operand where the mask is true") {
   check_equal(where(column, s, s).value(), array({2, 1}, {9, 9}));
 }
 
-TEST_CASE("where selects and does not multiply: the other operand may be infinite or NaN") {  // O-14
+TEST_CASE("where selects and does not multiply: the unselected operand may be infinite or NaN") {
   const Mask choice = mask({2}, {true, false});
   const auto f = [&](Inputs x) { return where(choice, x[0], x[1]); };
   const Evaluated e = evaluate(f, {row({1, kInf}), row({kNaN, 2})});
@@ -37,7 +38,7 @@ TEST_CASE("where selects and does not multiply: the other operand may be infinit
   check_equal(e.grads[1], row({0, 1}));
 }
 
-TEST_CASE("masked_fill drops whatever flows into a filled place") {  // O-14
+TEST_CASE("masked_fill ignores the upstream gradient of filled elements, even NaN") {
   const Mask filled = mask({2}, {false, true});
   const auto f = [&](Inputs x) { return masked_fill(x[0], filled, -kInfinity); };
   const Evaluated e = evaluate(f, {row({1, 2})}, row({1, kNaN}));
@@ -45,7 +46,7 @@ TEST_CASE("masked_fill drops whatever flows into a filled place") {  // O-14
   check_equal(e.grads[0], row({1, 0}));
 }
 
-TEST_CASE("the unselected branch of where may overflow") {  // O-14
+TEST_CASE("the unselected branch of where may overflow") {
   const auto f = [](Inputs x) {
     const Tensor low = exp(clamp(x[0], -kInfinity, 0));
     return where(le(x[0], 0), low, x[0] + real(1));
@@ -55,7 +56,7 @@ TEST_CASE("the unselected branch of where may overflow") {  // O-14
   check_equal(e.grads[0], row({1}));
 }
 
-TEST_CASE("a division made safe by where has no NaN in its gradient") {  // O-14
+TEST_CASE("a division guarded by where has no NaN in its gradient") {
   const Tensor d = row({0, 1});
   const Mask zero = eq(d, 0);
   const auto f = [&](Inputs x) {
@@ -65,7 +66,7 @@ TEST_CASE("a division made safe by where has no NaN in its gradient") {  // O-14
   check_equal(evaluate(f, {row({1, 1})}).grads[0], row({0, 1}));
 }
 
-TEST_CASE("masked_fill broadcasts the mask to the tensor and not the other way") {
+TEST_CASE("masked_fill broadcasts the mask to the tensor, not the tensor to the mask") {
   const Tensor x = array({2, 2}, {1, 2, 3, 4});
   const Mask wide = mask({1, 2, 2}, {true, false, true, false});
   const Mask one = mask({2}, {false, true});
@@ -76,7 +77,7 @@ TEST_CASE("masked_fill broadcasts the mask to the tensor and not the other way")
   check_throws<ShapeError>([&] { where(three, x, x); }, "[where] the operands do not broadcast");
 }
 
-TEST_CASE("clamp keeps what lies within, NaN stays NaN") {
+TEST_CASE("clamp keeps elements within the bounds, and NaN") {
   const Tensor x = row({-5, -1, 0.5, 2, 7, kNaN, kInf});
   check_equal(clamp(x, -1, 2).value(), row({-1, -1, 0.5, 2, 2, kNaN, 2}));
   check_equal(clamp(x, 0).value(), row({0, 0, 0.5, 2, 7, kNaN, kInf}));
@@ -85,7 +86,7 @@ TEST_CASE("clamp keeps what lies within, NaN stays NaN") {
   check_equal(e.grads[0], row({0, 2, 0}));
 }
 
-TEST_CASE("clamp refuses bounds in the wrong order") {
+TEST_CASE("clamp refuses a lower bound above the upper one") {
   const Tensor x = row({1});
   check_throws<ValueError>([&] { clamp(x, 2, 1); }, "[clamp] the lower bound must not exceed the upper");
   check_throws<ValueError>([&] { clamp(x, static_cast<real>(kNaN), 1); }, "[clamp]");
@@ -105,14 +106,14 @@ TEST_CASE("maximum and minimum of two tensors broadcast and keep NaN") {
   check_throws<ShapeError>([&] { minimum(three, two); }, "[minimum]");
 }
 
-TEST_CASE("the loser of maximum gets no gradient, whatever flows in") {
+TEST_CASE("the operand that maximum does not select gets no gradient, whatever the upstream gradient") {
   const Evaluated e =
       evaluate([](Inputs x) { return maximum(x[0], x[1]); }, {row({1, 5}), row({3, 2})}, row({kInf, kNaN}));
   check_equal(e.grads[0], row({0, kNaN}));
   check_equal(e.grads[1], row({kInf, 0}));
 }
 
-TEST_CASE("comparisons give masks and broadcast") {
+TEST_CASE("comparisons return masks and broadcast") {
   const Tensor a = array({2, 1}, {1, 2}), b = row({1, 2, kNaN});
   check_mask(eq(a, b), {2, 3}, {true, false, false, false, true, false});
   check_mask(ne(a, b), {2, 3}, {false, true, true, true, false, true});

@@ -1,4 +1,4 @@
-// Functions of one number: accuracy over the whole range, special values, gradients at hand-made points.
+// Unary functions: accuracy over the whole range, special values, gradients at known points.
 #include "core/evaluate.hpp"
 
 #include <bit>
@@ -14,7 +14,7 @@ constexpr real kRealMax = std::numeric_limits<real>::max();
 
 using Op = std::function<Tensor(const Tensor&)>;
 
-/// Every `stride`th of all bit patterns of a float, as an array: all exponents, signs, infinities and NaN.
+/// Every `stride`th of all bit patterns of a float, as an array: all exponents and signs, infinities and NaN.
 Array float_sweep(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride)
@@ -24,7 +24,7 @@ Array float_sweep(std::uint32_t stride) {
   return out;
 }
 
-/// Distance in units of the last place of `want`, subnormals counted in the smallest unit.
+/// Distance in units in the last place of `want`; a subnormal counts in the smallest unit.
 double units(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   if (!std::isfinite(got) || !std::isfinite(want)) return kInf;
@@ -62,7 +62,8 @@ void check_point(const Op& op, double x, double value, double derivative) {
 
 }  // namespace
 
-TEST_CASE("exp, log, log1p, expm1, softplus, sin and cos are right to a few units in the last place over all floats") {
+TEST_CASE(
+    "exp, log, log1p, expm1, softplus, sin and cos are accurate to a few units in the last place over all floats") {
   check_accuracy(
       "exp", [](const Tensor& x) { return exp(x); }, std::exp, tolerance(1, 4));
   check_accuracy(
@@ -77,7 +78,7 @@ TEST_CASE("exp, log, log1p, expm1, softplus, sin and cos are right to a few unit
       "cos", [](const Tensor& x) { return cos(x); }, std::cos, 1);
 }
 
-TEST_CASE("sin and cos of moderate angles do not depend on a large one beside them") {
+TEST_CASE("sin and cos of moderate angles do not depend on a large one in the same vector") {
   const Array both = row({0.5, -3, 1e30, 7}), moderate = row({0.5, -3, 0, 7});
   for (const Op& op : {Op([](const Tensor& x) { return sin(x); }), Op([](const Tensor& x) { return cos(x); })}) {
     const Array mixed = op(Tensor(both)).value(), alone = op(Tensor(moderate)).value();
@@ -89,7 +90,7 @@ TEST_CASE("sin and cos of moderate angles do not depend on a large one beside th
   }
 }
 
-TEST_CASE("activations at hand-made points") {
+TEST_CASE("activations at known points") {
   const Op silu_op = [](const Tensor& x) { return silu(x); };
   check_point(silu_op, 1, 0.7310585786300049, 0.9276705118714866);
   check_point(silu_op, 0, 0, 0.5);
@@ -105,11 +106,11 @@ TEST_CASE("activations at hand-made points") {
   const Op softplus_op = [](const Tensor& x) { return softplus(x, 2); };
   check_point(softplus_op, 0, 0.34657359027997264, 0.5);
   check_point(softplus_op, -1, 0.06346400552148625, 0.11920292202211755);
-  check_point(softplus_op, 30, 30, 1);  // past the threshold
+  check_point(softplus_op, 30, 30, 1);  // above the threshold
   check_point([](const Tensor& x) { return abs(x); }, -3, 3, -1);
 }
 
-TEST_CASE("expm1 and log1p keep the digits of small arguments") {
+TEST_CASE("expm1 and log1p keep the precision of small arguments") {
   for (double x : {1e-10, -1e-10, 3e-6}) {
     const double exact = static_cast<double>(static_cast<real>(x));
     check_near(expm1(Tensor(row({x}))).value(), row({std::expm1(exact)}), {tolerance(1e-15, 2e-7), 0});
@@ -139,7 +140,7 @@ TEST_CASE("softplus refuses a beta that is not positive") {
     check_throws<ValueError>([&] { softplus(Tensor(row({1})), static_cast<real>(beta)); }, "[softplus] beta must be");
 }
 
-TEST_CASE("functions of one number keep the shape, empty ones too") {
+TEST_CASE("unary functions keep the shape, also of empty tensors") {
   for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{2, 1, 3}}) {
     const Tensor x = Tensor::ones(shape);
     for (const Tensor& y : {abs(x), sin(x), silu(x), elu(x), softplus(x), softsign(x), leaky_relu(x)})

@@ -1,4 +1,4 @@
-// Every kind of attention, with what hides keys from queries.
+// Every kind of attention, with masks.
 #include "check.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 
 double positive(double x) { return std::abs(x) + 0.125; }
 
-/// Extents of a problem: B, H', H, T, S, D and V of the ops' headers.
+/// Sizes of a problem: B, H', H, T, S, D and V in the headers of the ops.
 struct Sizes {
   std::int64_t batch, key_heads, heads, queries, keys, width, out;
 
@@ -27,7 +27,7 @@ Sizes sizes(Choices& choices) {
           choices.within(1, 4)};
 }
 
-/// What hides keys: by the options' rules, and whether these shapes may be given.
+/// The masks of a problem: which pairs they mask, and whether their shapes are valid.
 struct Hiding {
   bool causal = false;
   std::optional<Plain> padding, mask;
@@ -62,9 +62,10 @@ Hiding hiding(Choices& choices, const Sizes& s, bool masks = true) {
   return out;
 }
 
-using Score = std::function<double(const Index&, std::int64_t key)>;  // of the query at an index of the result
+// weight of a key for the query at an index of the result
+using Score = std::function<double(const Index&, std::int64_t key)>;
 
-/// sum over the visible keys of weight(key) v(key) / sum of weight(key), or 0 if that is 0.
+/// sum over the unmasked keys of weight(key) v(key) / sum of weight(key), or 0 if the denominator is 0.
 Plain weighted(const Sizes& s, const Hiding& hidden, const Plain& v, const Score& weight) {
   return plain({s.batch, s.heads, s.queries, s.out}, [&](const Index& i) {
     double total = 0, sum = 0;
@@ -85,7 +86,7 @@ double product(const Sizes& s, const Plain& q, const Plain& k, const Index& i, s
   return sum;
 }
 
-/// Queries, keys and values of which one extent is sometimes wrong.
+/// Queries, keys and values, sometimes with one wrong size.
 struct Operands {
   Plain q, k, v;
 
@@ -100,7 +101,7 @@ Operands operands(Choices& choices, const Sizes& s) {
           choices.numbers({s.batch, s.key_heads, choices.mostly(s.keys), s.out})};
 }
 
-/// More heads than the sizes say still fit one key head.
+/// Adapts the sizes to an operand with one more head, which is valid if there is one key head.
 Sizes with_heads_of(Sizes s, const Operands& o) {
   if (s.key_heads == 1) s.heads = o.q.shape[1];
   return s;
@@ -132,7 +133,7 @@ void try_packed(Choices& choices) {
   const bool wrong = choices.below(8) == 1;
   const Plain qkv = choices.numbers(wrong ? choices.shape() : Dimensions{s.batch, s.queries, 3 * s.heads * s.width});
   const std::int64_t heads = choices.below(16) == 1 ? choices.within(-1, 0) : s.heads;
-  if (wrong && qkv.rank() == 3) return;  // it may fit
+  if (wrong && qkv.rank() == 3) return;  // it may be valid
   std::optional<Plain> want;
   if (!wrong && heads > 0 && hidden.fits(s)) {
     const auto part = [&](std::int64_t which) {
@@ -159,7 +160,7 @@ void try_linear(Choices& choices) {
   s = with_heads_of(s, o);
   const bool separable = choices.yes(), key_weighted = !separable && choices.yes();
   const Plain gain = choices.numbers({s.batch, s.key_heads, choices.mostly(s.keys)});
-  if (!separable)  // features of kernels are positive: sums of both signs would lose all digits
+  if (!separable)  // kernel features are positive: sums of mixed signs would cancel and lose all digits
     for (Plain* features : {&o.q, &o.k})
       for (double& x : features->values) x = positive(x);
   std::optional<Plain> want;

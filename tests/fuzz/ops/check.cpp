@@ -59,8 +59,8 @@ void check_plain(const std::string& name, const std::function<Plain()>& op, cons
   } catch (const Error& error) {
     refusal = error.what();
   }
-  if (want && !got) fault(name + ": refused what is right: " + refusal);
-  if (!want && got) fault(name + ": gave shape " + text_of(got->shape) + " for what is not possible");
+  if (want && !got) fault(name + ": refused valid operands: " + refusal);
+  if (!want && got) fault(name + ": gave shape " + text_of(got->shape) + " for invalid operands");
   if (!want) return;
   compare(name, *got, *want);
   note(name);

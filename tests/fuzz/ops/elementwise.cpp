@@ -1,4 +1,4 @@
-// Functions of single elements and of pairs, with numpy's broadcasting.
+// Unary and binary functions of single elements, with NumPy's broadcasting.
 #include "check.hpp"
 
 #include "fuzz/fuzz.hpp"
@@ -77,7 +77,7 @@ Plain positive(Plain x) {
   return x;
 }
 
-/// What a key keeps is the same for every tensor of so many elements: a mask of 0 and 1/(1 - p).
+/// A key keeps the same elements of every tensor with the same number of elements. The mask holds 0 and 1/(1 - p).
 void try_dropout(Choices& choices) {
   static constexpr double kProbabilities[] = {0.5, 0.25, 0, 1, -0.5, 1.5, NAN};
   const double p = kProbabilities[choices.below(7)];

@@ -1,4 +1,4 @@
-// Between columns and heads, positions turned into angles, and features of kernels.
+// Conversion between columns and heads, rotary positions, and kernel features.
 #include "check.hpp"
 
 #include <cmath>

@@ -9,7 +9,7 @@ void try_matmul(Choices& choices) {
   const Dimensions shape = choices.shape();
   const Plain a = choices.numbers(shape);
   Dimensions other = choices.like(shape);
-  if (other.size() >= 2) {  // so that the inner extents mostly meet
+  if (other.size() >= 2) {  // so that the inner dimensions match in most cases
     other[other.size() - 1] = choices.within(0, 9);
     if (choices.below(8) != 1) other[other.size() - 2] = shape.back();
   }
@@ -27,7 +27,7 @@ void try_matmul(Choices& choices) {
     if (batch && right.shape[right.shape.size() - 2] == inner) {
       Dimensions full = *batch;
       full.push_back(rows), full.push_back(columns);
-      // An extent of 1 that meets itself must not be taken for one that repeats: no difference, its index is 0.
+      // A size of 1 may also be broadcast to 1. This makes no difference, because its index is 0.
       want = plain(full, [&](const Index& index) {
         double sum = 0;
         for (std::int64_t k = 0; k < inner; ++k) {
@@ -94,7 +94,7 @@ void try_vectors(Choices& choices) {
       "outer", {a, b}, [](const auto& t) { return outer(t[0], t[1]); }, want);
 }
 
-/// einsum over the letters a, b, c, with every letter of a result in an operand.
+/// einsum over the letters a, b, c. Every letter of a result occurs in an operand.
 void try_einsum(Choices& choices) {
   static constexpr const char* kEquations[][3] = {{"ab", "bc", "ac"}, {"ab", "cb", "ca"}, {"abc", "ac", "b"},
                                                   {"a", "b", "ab"},   {"ab", "ab", ""},   {"abc", "cb", "abc"},
@@ -120,7 +120,7 @@ void try_einsum(Choices& choices) {
         for (char letter : letters) out.push_back(all[letter - 'a']);
         return out;
       };
-      for (int i = 0; i < 3; ++i)  // a letter that stands nowhere is not summed over
+      for (int i = 0; i < 3; ++i)  // a letter that occurs in no operand is not summed over
         if (all[i] > 0 && (left + right).find(static_cast<char>('a' + i)) == std::string::npos) return;
       std::int64_t place = 0;
       for (char letter : result) place = place * sizes[letter - 'a'] + all[letter - 'a'];

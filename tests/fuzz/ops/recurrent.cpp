@@ -1,4 +1,4 @@
-// Recurrent networks: whole sequences and single steps, of every kind.
+// Recurrent ops of every kind, over sequences and over single steps.
 #include "check.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double applied(Nonlinearity f, double x) {
   return f == Nonlinearity::tanh ? std::tanh(x) : sigmoid_of(x);
 }
 
-/// A network of one layer, and what it starts from.
+/// A network of one layer and its initial state.
 struct Network {
   Kind kind = of_rnn;
   RnnForm form;
@@ -58,7 +58,7 @@ Network network(Choices& choices, std::int64_t batch, std::int64_t in) {
 
 using Row = std::vector<double>;
 
-/// bias + weight x for each row of a matrix.
+/// bias + weight x, where x is a vector.
 Row projected(const Plain& weight, const Plain& bias, bool biased, const Row& x) {
   Row out(static_cast<std::size_t>(weight.shape[0]));
   for (std::size_t row = 0; row < out.size(); ++row) {
@@ -68,7 +68,7 @@ Row projected(const Plain& weight, const Plain& bias, bool biased, const Row& x)
   return out;
 }
 
-/// One step of one sequence, as the paper has it.
+/// One step of one sequence, as in the papers.
 void step(const Network& n, const Row& x, Row& h, Row& c) {
   const std::size_t size = h.size();
   Row seen = h;
@@ -95,7 +95,7 @@ void step(const Network& n, const Row& x, Row& h, Row& c) {
   }
 }
 
-/// y, h and c of x [B, T, I] over the first lengths[b] steps.
+/// y, h and c after the first lengths[b] steps of x [B, T, I].
 struct Outcome {
   Plain y, h, c;
 };
@@ -123,7 +123,7 @@ Outcome outcome(const Network& n, const Plain& x, const std::vector<std::int64_t
   return out;
 }
 
-/// Operands of a check: x and the weights, then what else there is.
+/// Operands of a check: x, the weights, then the optional operands.
 std::vector<Plain> operands(const Network& n, const Plain& x) {
   std::vector<Plain> out = {x, n.weight_ih, n.weight_hh};
   if (n.biased) out.insert(out.end(), {n.bias_ih, n.bias_hh});

@@ -1,4 +1,4 @@
-// Choosing elements by masks and by indices.
+// Selection of elements by masks and by indices.
 #include "check.hpp"
 
 namespace xtape::fuzz {
@@ -28,7 +28,7 @@ void try_masked_fill(Choices& choices) {
       want);
 }
 
-/// Indices of a shape, mostly within 0..bound-1.
+/// Indices of a given shape, mostly within 0..bound-1.
 Plain indices(Choices& choices, const Dimensions& shape, std::int64_t bound, bool& sound) {
   const std::int64_t wrong = choices.below(8) == 1 ? choices.below(16) : -1, value = choices.yes() ? -1 : bound;
   const Plain numbers = choices.numbers(shape);

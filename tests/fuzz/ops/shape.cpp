@@ -33,7 +33,7 @@ void try_reshape(Choices& choices, const Plain& x) {
       possible ? std::optional(Plain{full, x.values}) : std::nullopt);
 }
 
-/// Axis i of the result is axis axes[i] of x.
+/// Permutes the axes: axis i of the result is axis axes[i] of x.
 Plain permuted(const Plain& x, const Dimensions& axes) {
   Dimensions shape;
   for (std::int64_t axis : axes) shape.push_back(x.shape[axis]);
@@ -88,7 +88,7 @@ void try_slice(Choices& choices, const Plain& x) {
         index[*place] = first + index[*place] * step;
         return x.at(index);
       });
-      // A begin behind the end may be refused or give nothing; it must do nothing else.
+      // A begin after the end may be refused or give an empty tensor, but nothing else.
       if (last < first) {
         try {
           if (slice(Tensor(array_of(x)), axis, begin, end, step).numel() == 0) return;
@@ -112,7 +112,7 @@ void try_join(Choices& choices, const Plain& x) {
   bool possible = place.has_value();
   Dimensions shape = x.shape;
   if (possible && side_by_side) shape.insert(shape.begin() + *place, 0);
-  std::vector<Index> owner;  // of each position along the axis: part, position in it
+  std::vector<Index> owner;  // part, and position in it, of each position along the axis
   for (std::size_t i = 0; possible && i < parts.size(); ++i) {
     Dimensions other = parts[i].shape;
     if (side_by_side) possible = other == x.shape;

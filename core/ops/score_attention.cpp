@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 
 #include <algorithm>

@@ -34,8 +34,8 @@ struct GradCheckResult {
   std::string where;  ///< input and element of the worst, with both numbers
 };
 
-/// Compares the gradient of sum(upstream * function(inputs)), upstream random, with central differences. Meaningful in
-/// the double flavour only.
+/// Compares the gradient of sum(upstream * function(inputs)), upstream random, with central differences. Meaningful only
+/// in double.
 GradCheckResult gradcheck(const TensorFunction& function, const std::vector<Array>& inputs,
                           const GradCheckOptions& options = {});
 

@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/kernels/softmax.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/reduce.hpp>

@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/softmax.hpp>
 #include <xtape/core/ops/mask.hpp>

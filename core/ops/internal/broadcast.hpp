@@ -1,7 +1,7 @@
 // Broadcasting of two operands, for the op files. Not part of the public interface.
 #pragma once
 
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/tape.hpp>
 

@@ -1,4 +1,4 @@
-// The kernels of all levels compute the same, and their objects share nothing with other files.
+// The kernels of all instruction sets give the same results, and their objects share no symbol with other files.
 #include "isas.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -47,29 +47,29 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     });
   }
   for (const Unary f : {Unary::gelu, Unary::gelu_tanh})
-    runs.emplace_back("slope " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
+    runs.emplace_back("derivative " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
       Array y(Shape{n}), derivative(Shape{n});
       isa.unary.value_and_derivative(f, {}, sample({n}, 1, -6, 6).data(), y.data(), derivative.data(), count(n));
       return derivative;
     });
-  for (const Binary f : {Binary::add, Binary::sub, Binary::mul, Binary::div, Binary::pow, Binary::chain,
+  for (const Binary f : {Binary::add, Binary::sub, Binary::mul, Binary::div, Binary::pow, Binary::mul_no_nan,
                          Binary::pow_base, Binary::pow_exponent})
     for (const index_t step_a : {0, 1})
       for (const index_t step_b : {0, 1})
         runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
           Array y(Shape{n});
-          isa.elementwise.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
-                                 y.data(), count(n));
+          isa.arithmetic.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
+                                y.data(), count(n));
           return y;
         });
   runs.emplace_back("affine", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    isa.elementwise.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
+    isa.arithmetic.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
     return y;
   });
   runs.emplace_back("product, added", [=](const Isa& isa, std::size_t n) {
     Array y = filled(n);
-    isa.elementwise.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
+    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
     return y;
   });
   runs.emplace_back("sums", [=](const Isa& isa, std::size_t n) {
@@ -107,24 +107,24 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     Array out(Shape{4, n});
     double mean = 0;
     real inverse = 0;
-    isa.norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
+    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
     const kernels::NormRows in{x.data(), weight.data(), &mean, &inverse, dy.data(), 1, count(n)};
-    isa.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
+    isa.layer_norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {
     const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
     const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
     Array y = filled(static_cast<std::size_t>(side * to_step));
-    isa.permute.transpose(x.data(), step, 0, y.data(), to_step);
+    isa.shape.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
       for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
   runs.emplace_back("adam", [=](const Isa& isa, std::size_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);
-    isa.optimize.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
-                      second.data(), count(n));
+    isa.optim.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
+                   second.data(), count(n));
     return value;
   });
   return runs;
@@ -144,7 +144,7 @@ std::vector<std::string> lines_of(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("all levels compute the same to rounding") {
+TEST_CASE("all instruction sets give the same results up to rounding") {
   const std::vector<const Isa*> isas = usable_isas();
   const Limits limits{tolerance(2e-14, 4e-6), tolerance(2e-14, 4e-6)};
   for (const auto& [name, run] : all_runs()) {
@@ -158,7 +158,7 @@ TEST_CASE("all levels compute the same to rounding") {
   }
 }
 
-TEST_CASE("the levels with fused multiply-add give the same bits of exp") {
+TEST_CASE("the instruction sets with fused multiply-add give the same bits of exp") {
   const std::vector<const Isa*> isas = usable_isas();
   if (isas.size() < 3) return;
   const Array x = sample({100003}, 1, -110, 95);
@@ -168,7 +168,7 @@ TEST_CASE("the levels with fused multiply-add give the same bits of exp") {
   check_equal(v3, v4);
 }
 
-TEST_CASE("the environment variable XTAPE_ISA chooses the level") {
+TEST_CASE("the environment variable XTAPE_ISA chooses the instruction set") {
   const char* wanted = std::getenv("XTAPE_ISA");
   const std::string best = usable_isas().back()->name;
   if (!wanted || !*wanted) CHECK(std::string(kernels::isa().name) == best);
@@ -177,8 +177,8 @@ TEST_CASE("the environment variable XTAPE_ISA chooses the level") {
 }
 
 // A weak symbol, or a global one that other files could also define, compiled for a newer processor could be the copy
-// that the linker keeps for everybody.
-TEST_CASE("objects of the levels define nothing outside their level's namespace") {
+// that the linker keeps for all callers.
+TEST_CASE("objects of an instruction set define nothing outside its namespace") {
   if (!pool::caching()) return;  // sanitizers add symbols of their own
   namespace fs = std::filesystem;
   int objects = 0;
@@ -199,5 +199,5 @@ TEST_CASE("objects of the levels define nothing outside their level's namespace"
       CHECK_MESSAGE((local || (own && !weak)), entry.path().filename().string(), " defines ", line);
     }
   }
-  CHECK(objects >= 12);  // two flavours, at least six files
+  CHECK(objects >= 12);  // two dtypes, at least six files
 }

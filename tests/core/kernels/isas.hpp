@@ -1,9 +1,9 @@
-// Every level of the kernels that this processor can run.
+// The kernels of every instruction set that this processor can run.
 #pragma once
 
 #include "support.hpp"
 
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 #include <vector>
 

@@ -103,7 +103,7 @@ TEST_CASE("shapes that do not broadcast are refused") {
 
 TEST_CASE("operands of more than twelve axes do not broadcast") {
   const Shape deep(13, 1);
-  CHECK((Tensor::ones(deep) + Tensor::ones(deep)).rank() == 13);  // equal shapes need no walk
+  CHECK((Tensor::ones(deep) + Tensor::ones(deep)).rank() == 13);  // equal shapes need no strided loop
   Shape wide = deep;
   wide[0] = 2;
   Shape other = deep;

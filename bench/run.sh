@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and times xtape beside LibTorch.
+# Installs missing packages, builds, and times xtape beside LibTorch.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/packages.sh
@@ -10,10 +10,10 @@ usage: bench/run.sh [WORKLOAD...] [--json FILE] [--rounds N]
        bench/run.sh kernels
 Times xtape and LibTorch alternately in one run and prints a table; bench/README.md explains it. Installs missing Debian
 packages (as root or with sudo), among them libtorch-dev (512 MB), and builds in build/bench.
-  WORKLOAD      a name, the start of several (attention, lstm) or a pattern ('*_s'); all if none is given
+  WORKLOAD      a name, a common prefix (attention, lstm) or a pattern ('*_s'); default: all
   --json FILE   also writes the rows to FILE
-  --rounds N    how often all take turns, 15 if not given; the median counts
-  kernels       each of xtape's kernels against the bandwidth or the arithmetic of this machine
+  --rounds N    number of rounds in which all workers take turns (default 15); the median counts
+  kernels       times each of xtape's kernels against this machine's memory bandwidth or arithmetic rate
 USAGE
 }
 

@@ -26,8 +26,10 @@ if(NOT XTAPE_CHART_JS)
   message(FATAL_ERROR "chart.min.js was not found in /usr/share/javascript/chart.js: install libjs-chart.js")
 endif()
 
-# OpenBLAS itself, never whatever libblas.so happens to be: the reference BLAS is 20 times slower.
-find_package(OpenBLAS CONFIG QUIET)
+# OpenBLAS itself, never whatever libblas.so happens to be: the reference BLAS is 20 times slower. Its own CMake package
+# names a library that does not exist on Debian 13.
+find_library(OpenBLAS_LIBRARIES openblas)
+find_path(OpenBLAS_INCLUDE_DIRS cblas.h PATH_SUFFIXES openblas-pthread openblas-openmp openblas-serial openblas)
 if(NOT OpenBLAS_LIBRARIES OR NOT OpenBLAS_INCLUDE_DIRS)
   message(FATAL_ERROR "OpenBLAS was not found (the reference BLAS is 20 times slower and not accepted): install libopenblas-dev")
 endif()

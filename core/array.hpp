@@ -13,8 +13,9 @@ static_assert(false, "include xtape before any xtensor header: it sets xtensor's
 #include <xtensor/xarray.hpp>
 
 // xtensor 0.24 gives evaluated temporaries of dynamic shape the type xarray only if __cplusplus is exactly 201703L; in
-// C++20 GCC would make them xtensor<T,4>, which writes out of bounds. This is the missing specialisation.
-#if defined(__GNUC__) && !defined(__clang__) && __cplusplus > 201703L
+// C++20 GCC would make them xtensor<T,4>, which writes out of bounds. This is the missing specialisation; 0.25 has it.
+#if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR < 25 && defined(__GNUC__) && !defined(__clang__) && \
+    __cplusplus > 201703L
 namespace xt::detail {
 template <template <class, std::size_t, class, bool> class S, class X, std::size_t N, class A, bool Init>
 struct xtype_for_shape<S<X, N, A, Init>> {

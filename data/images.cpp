@@ -19,11 +19,11 @@ namespace {
 }
 
 /// The tensor of an IDX file, which must have so many axes, of bytes, and something in it.
-const StoredTensor& checked(const IdxFile& file, std::size_t axes, const std::string& meaning) {
+const StoredTensor& checked(const IdxFile& file, std::size_t axes, const char* meaning) {
   const StoredTensor& tensor = file.tensor();
   if (tensor.dtype != DType::u8 || tensor.shape.size() != axes || tensor.bytes.empty())
-    fail(tensor.name, "these are not " + meaning + " but " + std::string(dtype_name(tensor.dtype)) + " of shape " +
-                          shape_text(tensor.shape));
+    fail(tensor.name, std::string("these are not ") + meaning + " but " + std::string(dtype_name(tensor.dtype)) +
+                          " of shape " + shape_text(tensor.shape));
   return tensor;
 }
 

@@ -9,9 +9,9 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// A sequence one token longer than a live one.
+/// A live sequence extended by one token.
 struct Candidate {
-  index_t row;  ///< the beam that it continues
+  index_t row;  ///< the beam that it extends
   index_t token;
   double log_probability;
 };
@@ -23,7 +23,8 @@ class Search {
 
   bool done() const { return live_.empty(); }
 
-  /// Goes on by one token; log_probabilities [beams, V]. Tokens and beams to continue from go to `tokens` and `rows`.
+  /// Extends the beams by one token, given log_probabilities [beams, V]. Writes the new token of each beam to `tokens`
+  /// [beams] and the beam that it extends to `rows` [beams].
   void advance(const real* log_probabilities, index_t vocab, index_t* tokens, index_t* rows) {
     std::vector<Candidate> candidates;
     for (std::size_t row = 0; row < live_.size(); ++row)
@@ -31,7 +32,7 @@ class Search {
         candidates.push_back({static_cast<index_t>(row), token,
                               live_[row].log_probability +
                                   static_cast<double>(log_probabilities[static_cast<index_t>(row) * vocab + token])});
-    // Twice as many as beams: if all the best end, as many are left to go on.
+    // Twice the number of beams: even if the best half ends here, enough candidates remain to continue.
     const auto wanted = std::min(candidates.size(), static_cast<std::size_t>(2 * options_.beams));
     std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(wanted), candidates.end(),
                       [](const Candidate& a, const Candidate& b) { return a.log_probability > b.log_probability; });
@@ -64,7 +65,7 @@ class Search {
     return h.log_probability / std::pow(tokens, options_.length_power);
   }
 
-  /// Fills up with sequences that have not ended, and sorts.
+  /// Adds unfinished sequences until there are enough, and sorts by score.
   void close() {
     for (Hypothesis& h : live_)
       if (static_cast<index_t>(finished_.size()) < options_.beams) finished_.push_back(std::move(h));
@@ -82,7 +83,7 @@ class Search {
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options) {
   if (sources < 1 || options.beams < 1 || options.longest < 1)
-    throw ValueError("beam_search", "sources, beams and the greatest length must be at least 1");
+    throw ValueError("beam_search", "sources, beams and longest must be at least 1");
   const index_t total = sources * options.beams;
   std::vector<Search> searches(static_cast<std::size_t>(sources), Search(options));
   IndexArray tokens(Shape{static_cast<std::size_t>(total), 1}, options.start),
@@ -97,7 +98,7 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
     const index_t vocab = logits.size(2);
     for (index_t s = 0; s < sources; ++s) {
       const index_t base = s * options.beams;
-      for (index_t i = 0; i < options.beams; ++i) {  // rows without a live sequence go on with anything
+      for (index_t i = 0; i < options.beams; ++i) {  // rows without a live sequence get any valid input
         tokens.data()[base + i] = options.end;
         rows.data()[base + i] = i;
       }

@@ -1,4 +1,4 @@
-// Beam search: the most likely sequences, approximately.
+// Beam search: finds the most likely sequences, approximately.
 #pragma once
 
 #include <xtape/core/tensor.hpp>
@@ -9,26 +9,27 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct BeamSearchOptions {
-  index_t beams = 4;        ///< sequences kept for each source; 1 is greedy search
-  index_t start;            ///< token before the first
-  index_t end;              ///< token that ends a sequence
-  index_t longest = 64;     ///< tokens at most, the end not counted
-  double length_power = 1;  ///< finished sequences are compared by log probability / tokens^power, the end counted
+  index_t beams = 4;     ///< sequences kept for each source; 1 is greedy search
+  index_t start;         ///< first input token
+  index_t end;           ///< token that ends a sequence
+  index_t longest = 64;  ///< largest number of tokens, without the end token
+  /// the score of a sequence is log probability / tokens^power; the count includes the end token
+  double length_power = 1;
 };
 
 struct Hypothesis {
-  std::vector<index_t> tokens;  ///< without start and end
-  double log_probability;       ///< of all tokens, the end included if it was reached
-  bool ended;                   ///< false: cut at `longest`
+  std::vector<index_t> tokens;  ///< without start and end tokens
+  double log_probability;       ///< of all tokens, the end token included if there is one
+  bool ended;                   ///< false if cut at `longest`
 };
 
-/// Logits [B beams, 1, V] after one more token in every row, ids [B beams, 1].
+/// Feeds one more token to every row, ids [B beams, 1]; returns the logits [B beams, 1, V] of the next token.
 using BeamStep = std::function<Tensor(const IndexArray& tokens)>;
-/// Row r goes on as a copy of row rows[r], [B beams].
+/// Makes row r continue from a copy of row rows[r], for rows [B beams].
 using BeamSelect = std::function<void(const IndexArray& rows)>;
 
-/// For each of `sources` sources the best sequences found, best first (at most `beams`). Throws ValueError for a number
-/// below 1, ShapeError for logits of another shape.
+/// Returns for each of `sources` sources the best sequences found, at most `beams`, in order of decreasing score.
+/// Throws ValueError for a size below 1, ShapeError for logits of the wrong shape.
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options);
 

@@ -11,8 +11,7 @@ CellKind parse_cell_kind(std::string_view name) {
 }
 
 CharRNN::Layers CharRNN::layers_of(const Scope& scope, const CharRNNConfig& c) {
-  if (c.forget_bias && c.cell != CellKind::lstm)
-    throw ValueError("char_rnn", "only lstm has a forget gate, and a forget bias");
+  if (c.forget_bias && c.cell != CellKind::lstm) throw ValueError("char_rnn", "only lstm cells have a forget bias");
   switch (c.cell) {
     case CellKind::rnn:
       return Layers(std::in_place_type<RNN>, scope, c.embedding, c.hidden,
@@ -45,7 +44,7 @@ CharRNNOutput CharRNN::operator()(const IndexArray& ids, const CharRNNState& sta
     y = s.y;
     out.state = s.state;
   } else {
-    if (!state.c.empty()) throw ShapeError("char_rnn", "the state has a c, but the cells have none");
+    if (!state.c.empty()) throw ShapeError("char_rnn", "the state has a cell state c, but only lstm cells have one");
     const RNNState hidden = {state.h};
     if (const auto* gru = std::get_if<GRU>(&layers_)) {
       const GRUOutput s = (*gru)(x, hidden);

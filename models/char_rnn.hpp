@@ -15,38 +15,38 @@ namespace xtape::inline XTAPE_DTYPE {
 
 enum class CellKind { rnn, gru, lstm };
 
-/// The kind of that name. Throws ValueError for another name.
+/// The kind of this name: rnn, gru or lstm. Throws ValueError for another name.
 CellKind parse_cell_kind(std::string_view name);
 
 struct CharRNNConfig {
   index_t vocab;
   CellKind cell = CellKind::lstm;
-  index_t embedding = 64;  ///< width of a character's vector
-  index_t hidden = 128;    ///< width of a state
+  index_t embedding = 64;  ///< width of the embedding of a character
+  index_t hidden = 128;    ///< H, the width of a hidden state
   index_t layers = 1;
-  double dropout = 0;  ///< between layers and before the output layer, in training
+  double dropout = 0;  ///< probability between layers and before the output layer, in training mode
   RecurrentInit init = {};
-  std::optional<double> forget_bias = {};  ///< lstm only, see LSTMOptions
+  std::optional<double> forget_bias = {};  ///< lstm only; see LSTMOptions
 };
 
-/// c is empty unless the cells are lstm.
+/// c is empty unless the cells are LSTM cells.
 using CharRNNState = LSTMState;
 
 struct CharRNNOutput {
-  Tensor logits;  ///< [B, T, vocab]: of the character after each
+  Tensor logits;  ///< [B, T, vocab]: logits of the character that follows each input
   CharRNNState state;
 };
 
-/// ids [B, T] -> logits [B, T, vocab], from the state after the characters before them. A state carried from one call
-/// to the next carries gradients too; detach() ends them. Parameters: embedding.weight, rnn.* (see RNN, GRU, LSTM),
-/// head.*.
+/// Maps ids [B, T] to the logits [B, T, vocab] of the characters that follow. `state` is the state after the preceding
+/// characters. A state passed from one call to the next carries gradients; CharRNNState::detach() ends them.
+/// Parameters: embedding.weight, rnn.* (see RNN, GRU, LSTM), head.*.
 class CharRNN {
  public:
-  /// Throws ValueError if a size is less than 1, the dropout is no probability, or a forget bias is given to another
-  /// cell than lstm.
+  /// Throws ValueError if a size is less than 1, if the dropout is not a probability, or if a forget bias is given for
+  /// a cell other than lstm.
   CharRNN(const Scope& scope, const CharRNNConfig& config);
 
-  /// Throws ShapeError if ids or states do not fit, IndexError for an id outside the vocabulary.
+  /// Throws ShapeError if ids or state have the wrong shape, IndexError for an id outside the vocabulary.
   CharRNNOutput operator()(const IndexArray& ids, const CharRNNState& state = {}) const;
 
   const CharRNNConfig& config() const { return config_; }

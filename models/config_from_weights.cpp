@@ -5,16 +5,16 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// Rows and columns of a weight.
+/// Rows and columns of a weight. Throws ValueError.
 std::pair<index_t, index_t> matrix(const char* model, const WeightShapes& shapes, const std::string& name) {
   const auto found = shapes.find(name);
   if (found == shapes.end()) throw ValueError(model, "the weights have no " + name);
   if (found->second.size() != 2 || found->second[0] == 0 || found->second[1] == 0)
-    throw ValueError(model, "the weight " + name + " is no matrix, but of shape " + shape_text(found->second));
+    throw ValueError(model, "the weight " + name + " must be a matrix, not of shape " + shape_text(found->second));
   return {static_cast<index_t>(found->second[0]), static_cast<index_t>(found->second[1])};
 }
 
-/// How many names "<before>N<after>" there are, N from 0 on without a gap.
+/// Number of consecutive N from 0 for which the name "<before>N<after>" exists.
 index_t count(const WeightShapes& shapes, const std::string& before, const std::string& after) {
   index_t n = 0;
   while (shapes.contains(before + std::to_string(n) + after)) ++n;
@@ -32,8 +32,8 @@ CharRNNConfig char_rnn_config_from(const WeightShapes& shapes) {
   else if (rows == 3 * hidden) config.cell = CellKind::gru;
   else if (rows == hidden) config.cell = CellKind::rnn;
   else
-    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a state of " +
-                                     std::to_string(hidden) + ", which no cell has");
+    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a hidden size of " +
+                                     std::to_string(hidden) + ", which fits no kind of cell");
   return config;
 }
 

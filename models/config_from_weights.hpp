@@ -1,4 +1,4 @@
-// The sizes of a model read off its weights.
+// Derives the configuration of a model from the shapes of its weights.
 #pragma once
 
 #include <xtape/models/char_rnn.hpp>
@@ -9,15 +9,15 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-using WeightShapes = std::map<std::string, Shape>;  ///< by the names of our parameters
+using WeightShapes = std::map<std::string, Shape>;  ///< by parameter name
 
-/// A CharRNN of these weights: the kind of cell follows from the number of gates. Throws ValueError, naming the weight
-/// that is missing or of a shape that no such model has.
+/// The configuration of a CharRNN with these weights. The number of gates gives the kind of cell. Throws ValueError
+/// that names a weight if it is missing or if no CharRNN has a weight of its shape.
 CharRNNConfig char_rnn_config_from(const WeightShapes& shapes);
 
-/// A TransformerLM of these weights: biases are where they are given, the head is tied if it has no weight of its own.
-/// `heads` cannot be seen in the shapes. Without position_embedding.weight positions are sinusoidal and `context`
-/// counts. Throws as above.
+/// The configuration of a TransformerLM with these weights. Biases exist where the weights have them; the head is tied
+/// if it has no weight of its own. The shapes do not tell the number of heads, so `heads` does. `context` is used if
+/// there is no position_embedding.weight; then the positions are sinusoidal. Throws ValueError as above.
 TransformerLMConfig transformer_lm_config_from(const WeightShapes& shapes, index_t heads, index_t context);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -6,7 +6,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// Attention to a memory: it has no positions in common with the queries, and every kind can do it.
+/// Options of the attention to the memory. It has no position encoding, because queries and memory are different
+/// sequences.
 MultiHeadAttentionOptions memory_attention(const TransformerBlockOptions& o) {
   MultiHeadAttentionOptions out = o.attention_options();
   out.attention.positions = AttentionPositions::none;

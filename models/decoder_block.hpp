@@ -1,24 +1,24 @@
-// One layer of a decoder that reads an encoder's output.
+// One layer of a transformer decoder with cross-attention to the output of an encoder.
 #pragma once
 
 #include <xtape/models/transformer_block.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Pre-norm block: x + self_attn(norm1(x)), x + multihead_attn(norm2(x), memory), x + linear2(gelu(linear1(norm3(x)))).
-/// x [B, T, C], memory [B, S, C] -> [B, T, C]. Parameters have the names of torch.nn.TransformerDecoderLayer:
-/// self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*.
+/// Pre-norm block: x + self_attn(norm1(x)), then x + multihead_attn(norm2(x), memory), then x +
+/// linear2(gelu(linear1(norm3(x)))). x [B, T, C], memory [B, S, C] -> [B, T, C]. Parameters, named as in
+/// torch.nn.TransformerDecoderLayer: self_attn.*, multihead_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, norm3.*.
 class DecoderBlock {
  public:
   DecoderBlock(const Scope& scope, const TransformerBlockOptions& options);
 
-  /// `masks` are those of self-attention, `memory_masks` those of the attention to the memory.
+  /// `masks` apply to self-attention, `memory_masks` to the attention to the memory. Throws as MultiHeadAttention.
   Tensor operator()(Tensor x, const Tensor& memory, const AttentionMasks& masks,
                     const AttentionMasks& memory_masks) const;
-  /// The weights [B, H, T, S] by which this call attends to the memory. Not tracked.
+  /// The cross-attention weights [B, H, T, S] of this call, without gradient tracking.
   Tensor memory_weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
                         const AttentionMasks& memory_masks) const;
-  /// The next positions after those in the cache; see MultiHeadAttention::step.
+  /// Processes the next positions [B, T, C] after those in the cache; see MultiHeadAttention::step.
   Tensor step(Tensor x, AttentionCache& cache, const CrossAttentionCache& memory) const;
 
   LayerNorm norm1;

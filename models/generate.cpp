@@ -11,7 +11,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// Token ids from the most to the least likely.
+/// Token ids in order of decreasing logit.
 std::vector<index_t> by_likelihood(const std::vector<double>& logits) {
   std::vector<index_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
@@ -31,13 +31,13 @@ index_t sample_token(const std::vector<double>& logits, const GenerateOptions& o
   const double largest = logits[static_cast<std::size_t>(order.front())];
   const std::size_t allowed =
       options.top_k > 0 ? std::min(order.size(), static_cast<std::size_t>(options.top_k)) : order.size();
-  std::vector<double> upto;  // sums of unnormalised probabilities
+  std::vector<double> upto;  // cumulative sums of unnormalized probabilities
   for (std::size_t i = 0; i < allowed; ++i) {
     const double weight = std::exp((logits[static_cast<std::size_t>(order[i])] - largest) / options.temperature);
     upto.push_back((upto.empty() ? 0 : upto.back()) + (std::isnan(weight) ? 0 : weight));
   }
   const double wanted = options.top_p * upto.back();
-  const auto last = std::lower_bound(upto.begin(), upto.end() - 1, wanted);  // the token that reaches it
+  const auto last = std::lower_bound(upto.begin(), upto.end() - 1, wanted);  // first token at which the sum reaches it
   const double point = random.uniform() * *last;
   const auto found = std::upper_bound(upto.begin(), last, point);
   return order[static_cast<std::size_t>(found - upto.begin())];
@@ -50,14 +50,14 @@ std::vector<double> last_row(const Tensor& logits) {
   return {logits.data() + logits.numel() - logits.size(-1), logits.data() + logits.numel()};
 }
 
-/// Tokens as one sequence, [1, T].
+/// Tokens as a batch of one sequence, [1, T].
 IndexArray sequence(std::span<const index_t> tokens) {
   IndexArray ids(Shape{1, tokens.size()});
   std::copy(tokens.begin(), tokens.end(), ids.begin());
   return ids;
 }
 
-/// `next_logits(tokens)` gives the logits [V] of the token after all those so far.
+/// Generates tokens after the prompt. `next_logits(tokens)` returns the logits [V] of the token after `tokens`.
 template <class NextLogits>
 std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& options, const NextLogits& next_logits) {
   if (prompt.empty()) throw ValueError("generate", "the prompt is empty");
@@ -81,9 +81,9 @@ std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& o
 std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> prompt, const GenerateOptions& options) {
   const auto context = static_cast<std::size_t>(model.config().context);
   TransformerCache cache = model.cache(1);
-  std::size_t read = 0;  // tokens in the cache
+  std::size_t read = 0;  // number of tokens in the cache
   return write(std::move(prompt), options, [&](const std::vector<index_t>& tokens) {
-    // Past the context the window moves, and with it the position of every token: the cache is of no more use.
+    // Beyond the context the window slides and every token changes its position, so the cache cannot be used.
     if (tokens.size() > context) return last_row(model(sequence(std::span(tokens).last(context))));
     const Tensor logits = model.step(sequence(std::span(tokens).subspan(read)), cache);
     read = tokens.size();
@@ -93,7 +93,7 @@ std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> p
 
 std::vector<index_t> generate(const CharRNN& model, std::vector<index_t> prompt, const GenerateOptions& options) {
   CharRNNState state;
-  std::size_t read = 0;  // tokens that the state has seen
+  std::size_t read = 0;  // number of tokens that the state has processed
   return write(std::move(prompt), options, [&](const std::vector<index_t>& tokens) {
     const CharRNNOutput out = model(sequence(std::span(tokens).subspan(read)), state);
     state = out.state;

@@ -14,7 +14,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// The real steps of each source. Throws ValueError unless the padding is on the right.
+/// Number of unpadded steps of each source, [B]. Throws ValueError unless the padding is on the right.
 IndexArray lengths_of(const Mask& padding) {
   if (padding.dimension() != 2) return {};
   IndexArray out(Shape{padding.shape()[0]});
@@ -29,21 +29,21 @@ IndexArray lengths_of(const Mask& padding) {
   return out;
 }
 
-/// Row b `beams` times, for every b.
+/// Row indices that repeat each row `beams` times: 0, 0, ..., 1, 1, ...
 IndexArray repeated_rows(index_t rows, index_t beams) {
   IndexArray out(Shape{static_cast<std::size_t>(rows * beams)});
   for (index_t i = 0; i < rows * beams; ++i) out.data()[i] = i / beams;
   return out;
 }
 
-/// Rows of the first axis of x, whatever its shape.
+/// Gathers rows of the first axis of x, which may have any number of axes.
 Tensor taken(const Tensor& x, const IndexArray& rows) {
   Axes shape = {static_cast<index_t>(rows.size())};
   for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(x.size(static_cast<index_t>(i)));
   return reshape(embedding(reshape(x, {x.size(0), -1}), rows), shape);
 }
 
-/// softmax of scores [B, 1, 1, S] over what is not padding, [B, S].
+/// Softmax of scores [B, 1, 1, S] over the positions that are not padding, [B, S].
 Tensor seen_softmax(const Tensor& scores, const Mask& padding) {
   const Tensor rows = reshape(scores.detach(), {scores.size(0), scores.size(3)});
   return softmax(padding.dimension() > 0 ? masked_fill(rows, padding, -kInfinity) : rows);

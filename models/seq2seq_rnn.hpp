@@ -11,44 +11,48 @@ namespace xtape::inline XTAPE_DTYPE {
 struct Seq2SeqRNNConfig {
   index_t source_vocab;
   index_t target_vocab;
-  index_t embedding = 64;  ///< width of a symbol's vector
-  index_t hidden = 128;    ///< H of the decoder and of each direction of the encoder
-  double dropout = 0;      ///< of the embeddings and before the output layer, in training
+  index_t embedding = 64;  ///< width of the embedding of a token
+  index_t hidden = 128;    ///< H, the width of the decoder and of each direction of the encoder
+  double dropout = 0;      ///< probability for the embeddings and before the output layer, in training mode
 };
 
-/// source ids [B, S], target ids [B, T] -> logits [B, T, target_vocab] of the target after each. The encoder is a GRU
-/// in both directions, memory h_j [B, S, 2H]; the decoder s_t = GRU([y_t, c_t], s_{t-1}), where c_t mixes the memory by
-/// the softmax of w.tanh(W s_{t-1} + U h_j); s_0 = tanh(V h_1 of the reverse direction); logits from [s_t, c_t, y_t].
+/// Maps source ids [B, S] and target ids [B, T] to the logits [B, T, target_vocab] of the token that follows each
+/// target. The encoder is a bidirectional GRU with outputs h_j [B, S, 2H]. The decoder is s_t =
+/// GRU([y_t, c_t], s_{t-1}) with s_0 = tanh(V h_1) from the state h_1 of the reverse direction. The context c_t is the
+/// mean of the h_j weighted by the softmax of w.tanh(W s_{t-1} + U h_j). The output layer reads [s_t, c_t, y_t].
+///
 /// Parameters: source_embedding.*, target_embedding.*, encoder.*, bridge.*, query_proj.weight, key_proj.weight,
 /// score_weight [1, H], decoder.*, head.*.
 class Seq2SeqRNN {
  public:
-  /// Throws ValueError if a size is less than 1 or the dropout is no probability.
+  /// Throws ValueError if a size is less than 1 or the dropout is not a probability.
   Seq2SeqRNN(const Scope& scope, const Seq2SeqRNNConfig& config);
 
-  /// `source_padding` [B, S], true: hidden, on the right only; or empty. Throws ShapeError, or IndexError for an id.
+  /// `source_padding` [B, S] (true: padding, which must be on the right) or empty. Throws ShapeError, IndexError for an
+  /// id outside the vocabulary, ValueError for padding that is not on the right.
   Tensor operator()(const IndexArray& source, const Mask& source_padding, const IndexArray& target) const;
 
-  /// How much each target position attends to each source position: [B, T, S].
+  /// The attention weights of each target position over the source positions: [B, T, S].
   Array attention_to_source(const IndexArray& source, const Mask& source_padding, const IndexArray& target) const;
 
-  /// What decoding one token at a time carries on.
+  /// State of incremental decoding.
   struct Decoding {
-    Tensor memory, keys;  ///< [B, 1, S, 2H] and, through U, [B, 1, S, H]
+    Tensor memory, keys;  ///< encoder outputs [B, 1, S, 2H] and their projections by U [B, 1, S, H]
     Mask source_padding = {};
     Tensor state;  ///< [B, H]
 
-    void select(const IndexArray& rows);  ///< target b goes on as target rows[b] of the same source
+    void select(const IndexArray& rows);  ///< target b continues from target rows[b] of the same source
   };
-  /// Encodes the sources and starts `beams` targets for each: row b * beams + i is of source b.
+  /// Encodes the sources and starts `beams` targets for each: row b * beams + i belongs to source b.
   Decoding start(const IndexArray& source, const Mask& source_padding, index_t beams = 1) const;
-  /// Logits [B, T, target_vocab] after the next target tokens [B, T].
+  /// The logits [B, T, target_vocab] after the next target tokens [B, T]. Updates the state.
   Tensor step(const IndexArray& target, Decoding& decoding) const;
 
   const Seq2SeqRNNConfig& config() const { return config_; }
 
  private:
-  /// Steps through the target; `weights`, unless null, gets each step's attention [B, S].
+  /// Runs the decoder over the target. Appends the attention weights [B, S] of each step to `weights` unless it is
+  /// null.
   Tensor run(const IndexArray& target, Decoding& decoding, std::vector<Tensor>* weights) const;
 
   Seq2SeqRNNConfig config_;

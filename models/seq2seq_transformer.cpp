@@ -28,7 +28,8 @@ TransformerBlockOptions block_options(const Seq2SeqTransformerConfig& c) {
           .weight_init = init::xavier_uniform()};
 }
 
-/// Times sqrt(C) the embeddings are as large as the sinusoids (Vaswani et al. 2017, section 3.4).
+/// The embeddings are multiplied by sqrt(C) (Vaswani et al. 2017, section 3.4), so this standard deviation gives them
+/// the scale of the sinusoids.
 EmbeddingOptions embedding_options(const Seq2SeqTransformerConfig& c) {
   return {.init = init::normal(0, 1 / std::sqrt(static_cast<double>(c.width)))};
 }
@@ -56,7 +57,7 @@ Seq2SeqTransformer::Seq2SeqTransformer(const Scope& scope, const Seq2SeqTransfor
       head_(scope / "head", config.width, config.target_vocab,
             {.weight_init = init::xavier_uniform(), .bias_init = init::zeros()}) {}
 
-/// Tokens and their positions from `first` on.
+/// Embeddings of the tokens plus the encodings of their positions, which count from `first`.
 Tensor Seq2SeqTransformer::embedded(const Embedding& embedding, const IndexArray& ids, index_t first,
                                     const Dropout& dropout) const {
   if (ids.dimension() != 2) fail_shapes<Shape>("seq2seq_transformer", "ids must be [B, T]", {ids.shape()});
@@ -103,7 +104,7 @@ Seq2SeqTransformer::Decoding Seq2SeqTransformer::start(const IndexArray& source,
   if (beams < 1) throw ValueError("seq2seq_transformer", "there must be at least 1 beam");
   const Tensor encoded = encode(source, source_padding);
   const index_t sources = encoded.size(0), rows = sources * beams;
-  const auto copies = [&](const auto& from, auto to) {  // each row of the first axis `beams` times
+  const auto copies = [&](const auto& from, auto to) {  // repeats each row of the first axis `beams` times
     const std::size_t size = from.size() / static_cast<std::size_t>(sources);
     for (index_t row = 0; row < rows; ++row)
       std::copy_n(from.data() + static_cast<std::size_t>(row / beams) * size, size,

@@ -1,4 +1,4 @@
-// One transformer layer: attention and a two-layer network, each around a residual connection.
+// One transformer layer: self-attention and a two-layer feedforward network, each with a residual connection.
 #pragma once
 
 #include <xtape/nn/dropout.hpp>
@@ -8,31 +8,31 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct TransformerBlockOptions {
-  index_t width;
-  index_t heads;
-  AttentionConfig attention = {};  ///< kind and shape of the attention
-  index_t hidden = 0;              ///< of the inner network; 0 means 4 width
-  double dropout = 0;              ///< of attention weights and of both residual branches
-  bool bias = true;                ///< in attention and linear layers
-  bool norm_bias = true;           ///< in both norms
-  Init weight_init = {};           ///< of all weights; default: each layer's own
-  Init residual_init = {};         ///< of the projections into the residual stream; default: weight_init
+  index_t width;                   ///< C
+  index_t heads;                   ///< H
+  AttentionConfig attention = {};  ///< kind of attention and sizes of its heads
+  index_t hidden = 0;              ///< width of the feedforward network; 0 means 4 C
+  double dropout = 0;       ///< probability for the attention weights and both residual branches, in training mode
+  bool bias = true;         ///< biases of attention and linear layers
+  bool norm_bias = true;    ///< biases of both norms
+  Init weight_init = {};    ///< all weights; default: the default of each layer
+  Init residual_init = {};  ///< projections into the residual stream; default: weight_init
 
-  // What the parts of a block get.
+  // Options of the block's layers.
   index_t inner_width() const { return hidden ? hidden : 4 * width; }
-  LinearOptions inner_linear() const;     ///< a given initialisation comes with zero biases
-  LinearOptions residual_linear() const;  ///< of what ends in the residual stream
+  LinearOptions inner_linear() const;     ///< if weight_init is given, biases start at zero
+  LinearOptions residual_linear() const;  ///< for the projections into the residual stream
   MultiHeadAttentionOptions attention_options() const;
 };
 
-/// Pre-norm block: x + attention(norm1(x)), then x + linear2(gelu(linear1(norm2(x)))). [B, T, C] -> [B, T, C].
-/// Parameters have the names of torch.nn.TransformerEncoderLayer: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*.
+/// Pre-norm block: x + attention(norm1(x)), then x + linear2(gelu(linear1(norm2(x)))). x [B, T, C] -> [B, T, C].
+/// Parameters, named as in torch.nn.TransformerEncoderLayer: self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*.
 class TransformerBlock {
  public:
   TransformerBlock(const Scope& scope, const TransformerBlockOptions& options);
 
   Tensor operator()(Tensor x, const AttentionMasks& masks) const;
-  /// The next positions, causal, after those in the cache; see MultiHeadAttention::step.
+  /// Processes the next positions [B, T, C] after those in the cache, causally; see MultiHeadAttention::step.
   Tensor step(Tensor x, AttentionCache& cache, const IndexArray& lengths) const;
 
   LayerNorm norm1;

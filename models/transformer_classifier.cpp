@@ -46,7 +46,7 @@ TransformerClassifier::TransformerClassifier(const Scope& scope, const Transform
       head_(scope / "head", config.width, config.classes,
             {.weight_init = init::xavier_uniform(), .bias_init = init::zeros()}) {}
 
-/// [B, T, C] -> [B, C].
+/// Pools x [B, T, C] over the positions to [B, C].
 Tensor TransformerClassifier::pooled(const Tensor& x, const Mask& padding) const {
   if (config_.pooling == Pooling::first) {
     const Tensor first = squeeze(slice(x, 1, 0, 1), {1});
@@ -58,7 +58,7 @@ Tensor TransformerClassifier::pooled(const Tensor& x, const Mask& padding) const
   if (padding.dimension() == 0) return mean(x, {1});
   Mask hidden = padding;
   hidden.reshape(Shape{padding.shape()[0], padding.shape()[1], 1});
-  Array shares(Shape{padding.shape()[0], 1});  // 1 / real positions
+  Array shares(Shape{padding.shape()[0], 1});  // 1 / number of unpadded positions
   for (std::size_t b = 0; b < shares.size(); ++b) {
     const bool* row = padding.data() + b * padding.shape()[1];
     const auto real_ones = std::count(row, row + padding.shape()[1], false);

@@ -53,7 +53,7 @@ TransformerBlockOptions block_options(const TransformerLMConfig& c) {
           .residual_init = c.init == WeightInit::gpt2 ? init::gpt2_residual(c.layers) : Init()};
 }
 
-/// Embeddings are not multiplied by their fan, so Xavier and He do not apply to them.
+/// An embedding does not sum over its rows, so the fan-based Xavier and He initializers do not apply to it.
 EmbeddingOptions embedding_options(const TransformerLMConfig& c) {
   return {.init = c.init == WeightInit::torch ? Init() : init::gpt2()};
 }
@@ -102,7 +102,7 @@ TransformerLM::TransformerLM(const Scope& scope, const TransformerLMConfig& conf
   }
 }
 
-/// What the positions [T] or [B, T] add to the embeddings; empty if nothing.
+/// Position encodings to add to the embeddings, for positions [T] or [B, T]; undefined if there are none.
 Tensor TransformerLM::position_rows(const IndexArray& positions) const {
   if (position_embedding_) return (*position_embedding_)(positions);
   return config_.positions == Positions::sinusoidal ? embedding(Tensor(sinusoids_), positions) : Tensor();
@@ -114,7 +114,7 @@ Tensor TransformerLM::logits(const Tensor& x) const {
   return linear(normed, token_embedding_.weight, head_bias_.defined() ? head_bias_.tensor() : Tensor());
 }
 
-/// What the first layer gets.
+/// The input of the first layer.
 Tensor TransformerLM::embedded(const IndexArray& ids) const {
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context)
     fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with T at most " + std::to_string(config_.context),
@@ -166,7 +166,7 @@ Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const
     if (real_one && position >= config_.context)
       throw ValueError("transformer_lm", std::to_string(position + 1) + " positions are more than the context of " +
                                              std::to_string(config_.context));
-    positions.data()[i] = std::min(position, config_.context - 1);  // of padding: any
+    positions.data()[i] = std::min(position, config_.context - 1);  // padded positions may take any valid row
   }
   const Tensor tokens = token_embedding_(ids), rows = position_rows(positions);
   Tensor x = rows.defined() ? tokens + rows : tokens;

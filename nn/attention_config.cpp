@@ -18,7 +18,8 @@ const std::vector<std::string>& attention_config_names() {
 AttentionConfig attention_config(std::string_view name, index_t heads) {
   if (name == "mqa") return {.key_heads = 1};
   if (name == "gqa") {
-    if (heads % 2 != 0) throw ValueError("attention", "gqa halves the heads, but there are " + std::to_string(heads));
+    if (heads % 2 != 0)
+      throw ValueError("attention", "gqa needs an even number of heads, not " + std::to_string(heads));
     return {.key_heads = heads / 2};
   }
   using enum AttentionKind;

@@ -7,7 +7,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// Pairs of query and key of one head and sequence.
+/// Number of unmasked pairs of query and key in one head of one sequence.
 double seen_pairs(const AttentionSizes& s) {
   if (!s.causal) return static_cast<double>(s.queries) * static_cast<double>(s.keys);
   double pairs = 0;
@@ -17,8 +17,8 @@ double seen_pairs(const AttentionSizes& s) {
 }
 
 struct Features {
-  double count;    ///< F
-  double to_make;  ///< multiply-adds for the features of one query or key
+  double count;    ///< F, the number of features
+  double to_make;  ///< multiply-adds to compute the features of one query or key
 };
 
 Features features_of(const AttentionConfig& config) {
@@ -31,7 +31,7 @@ Features features_of(const AttentionConfig& config) {
     case AttentionKind::prf:
       return {m, m * d + d};
     case AttentionKind::custom:
-      throw UnsupportedError("attention_cost", "the cost of a feature map of one's own is not known");
+      throw UnsupportedError("attention_cost", "the cost of a custom feature map is not known");
     default:
       return {d, 0};
   }

@@ -20,28 +20,30 @@ real scale_of(const AttentionConfig& config, const Tensor& q) {
   return static_cast<real>(config.scale > 0 ? config.scale : 1 / std::sqrt(static_cast<double>(q.size(3))));
 }
 
-/// Scores scale q k^T [B, H, T, S] where the heads come in groups.
+/// Scores scale q k^T [B, H, T, S]. The H/H' query heads of one key head become rows of one product.
 Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
   const index_t batches = q.size(0), key_heads = k.size(1), group = q.size(1) / key_heads;
   const Tensor grouped = reshape(q * scale, {batches, key_heads, group * q.size(2), q.size(3)});
   return reshape(matmul(grouped, k, {.transpose_b = true}), {batches, q.size(1), q.size(2), k.size(2)});
 }
 
-/// exp(w.x - |x|^2/2) is a positive random feature of x; these are the exponents [..., m], with x times the root of the
-/// scale, so that products of features estimate exp(scale q.k) (Choromanski et al. 2021, lemma 1).
+/// exp(w.x - |x|^2/2) is a positive random feature of x. Returns the exponents [..., m]. The caller multiplies x by
+/// sqrt(scale), so that the products of features estimate exp(scale q.k) (Choromanski et al. 2021, lemma 1).
 Tensor positive_exponents(const Tensor& x, const Tensor& features) {
   return matmul(x, features, {.transpose_b = true}) - sum(x * x, {-1}, true) * real(0.5);
 }
 
-/// Queries: each shifted by its own largest exponent, which cancels. Keys: shifted by theirs, which the gain puts back.
+/// Features of queries and keys, both shifted by their largest exponent against overflow. The shift of a query cancels
+/// in the normalization; the shift of a key is returned as its log weight.
 AttentionFeatures positive_features(const Tensor& q, const Tensor& k, const Tensor& features) {
   const Tensor of_q = positive_exponents(q, features), of_k = positive_exponents(k, features);
   const Tensor top_q = max(of_q.detach(), {-1}, true), top_k = max(of_k.detach(), {-1}, true);
   return {exp(of_q - top_q), exp(of_k - top_k), squeeze(top_k, {-1})};
 }
 
-/// exp(q.k) = exp(|q|^2/2) exp(|k|^2/2) exp(-|q-k|^2/2): the last by sines and cosines of w.x (Rahimi and Recht 2007),
-/// the second as the keys' gain; the first cancels.
+/// Uses exp(q.k) = exp(|q|^2/2) exp(|k|^2/2) exp(-|q-k|^2/2). The last factor is estimated by sines and cosines of w.x
+/// (Rahimi and Recht 2007). The log of the second, |k|^2/2, is returned as the log weight of the key. The first factor
+/// cancels in the normalization.
 AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tensor& features) {
   const auto waves = [&](const Tensor& x) {
     const Tensor angles = matmul(x, features, {.transpose_b = true});
@@ -50,7 +52,7 @@ AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tenso
   return {waves(q), waves(k), sum(k * k, {-1}) * real(0.5)};
 }
 
-/// [B, S] as a mask over [B, 1, S, 1].
+/// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k.
 Mask over_rows(const Mask& padding) {
   Mask out = padding;
   out.reshape(Shape{padding.shape()[0], 1, padding.shape()[1], 1});
@@ -61,7 +63,7 @@ Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& 
                   const AttentionOptions& o, const AttentionWeights& operands) {
   if (o.mask.dimension() > 0)
     throw UnsupportedError("attention",
-                           "a mask of single pairs needs the T x S weights that this kind never forms; use causal and "
+                           "a linear kind computes no T x S weights that `mask` could apply to; use causal and "
                            "key_padding");
   const AttentionFeatures x = attention_features(config, q, k, o.key_padding, operands);
   const LinearAttentionOptions masks = {.causal = o.causal, .key_padding = o.key_padding};
@@ -73,9 +75,9 @@ Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& 
 
 AttentionFeatures attention_features(const AttentionConfig& config, const Tensor& q, const Tensor& keys,
                                      const Mask& key_padding, const AttentionWeights& operands) {
-  // A feature of NaN would hand back NaN for a zero gradient.
+  // A NaN feature of a masked key would turn its zero gradient into NaN.
   const Tensor k = key_padding.dimension() > 0 ? masked_fill(keys, over_rows(key_padding), 0) : keys;
-  const real root = std::sqrt(scale_of(config, q));  // on both sides: their product has the scale
+  const real root = std::sqrt(scale_of(config, q));  // applied to q and to k, so their product has the scale
   switch (config.kind) {
     case AttentionKind::separable:
       return {softmax(q), k};

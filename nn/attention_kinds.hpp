@@ -1,4 +1,4 @@
-// The mixing step of every kind of attention: heads of queries, keys and values in, mixed values out.
+// The attention function of every kind: queries, keys and values by heads in, weighted sums of values out.
 #pragma once
 
 #include <xtape/core/ops/linear_attention.hpp>
@@ -6,29 +6,31 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// What a kind needs beside queries, keys and values.
+/// Parameters and buffers that some kinds need beside queries, keys and values.
 struct AttentionWeights {
-  Tensor score_weight = {};  ///< [H, D]: additive
-  Tensor features = {};      ///< [m, D]: rff, prf
+  Tensor score_weight = {};  ///< [H, D]; additive
+  Tensor features = {};      ///< [m, D], the random vectors; rff, prf
 };
 
-/// q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V], weighed as `config.kind` says under the masks of
-/// `options`; rotary positions are not applied here. A query that sees nothing gives zeros; what is hidden has exactly
-/// no influence. Dropout acts on the weights, or on the mixed values where no weights are formed. Throws ShapeError,
-/// ValueError, and UnsupportedError for options.mask with a linear kind.
+/// Attention of `config.kind` under the masks of `options`: q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] ->
+/// [B, H, T, V]. Does not apply rotary positions. A masked key has exactly no influence, and a query with no unmasked
+/// key gives zeros. Dropout acts on the attention weights, or on the result for kinds that compute no weights (argmax
+/// and the linear kinds). Throws ShapeError, ValueError, and UnsupportedError for options.mask with a linear kind.
 Tensor attend(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionOptions& options, const AttentionWeights& operands = {});
 
-/// The features of a linear kind: what `linear_attention` (or, for separable, `separable_attention`) takes.
+/// Features of a linear kind: the operands of linear_attention, or of separable_attention for kind separable.
 struct AttentionFeatures {
-  Tensor q, k;
-  Tensor log_key_weight = {};  ///< empty for none
+  Tensor q, k;                 ///< [B, H, T, F] and [B, H', S, F]
+  Tensor log_key_weight = {};  ///< [B, H', S]; undefined means 0
 };
-/// q [B, H, T, D], k [B, H', S, D] -> features. Keys hidden by `key_padding` [B, S] are read as zeros.
+/// Computes the features of q [B, H, T, D] and k [B, H', S, D]. Keys masked by `key_padding` [B, S] count as zeros.
+/// Throws ValueError for a kind that is not linear.
 AttentionFeatures attention_features(const AttentionConfig& config, const Tensor& q, const Tensor& k,
                                      const Mask& key_padding, const AttentionWeights& operands);
 
-/// What ALiBi adds to the scores (Press et al. 2022): -slope_h (t + S - T - s), [H, T, S].
+/// The bias [H, T, S] that ALiBi adds to the scores: -slope_h (t + S - T - s) for query t and key s (Press et al.
+/// 2022).
 Array alibi_bias(index_t heads, index_t queries, index_t keys);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -22,7 +22,7 @@ AttentionRNN::AttentionRNN(const Scope& scope, index_t input, index_t hidden, co
       scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(hidden)}, init::uniform_fan_in(hidden));
 }
 
-/// sum_j alpha_j h_j for a query [B, H] and the states [B, 1, t, H] so far; `keys` are theirs.
+/// Returns sum_j alpha_j h_j [B, H] for a query [B, H] over the earlier states h_j [B, 1, t, H] and their keys.
 Tensor AttentionRNN::look_back(const Tensor& query, const Tensor& states, const Tensor& keys) const {
   const auto row = [&](const Tensor& x) { return reshape(x, {x.size(0), 1, 1, hidden_}); };
   const Tensor mixed =
@@ -35,7 +35,7 @@ Tensor AttentionRNN::look_back(const Tensor& query, const Tensor& states, const 
 Tensor AttentionRNN::operator()(const Tensor& x) const {
   if (x.rank() != 3 || x.size(1) < 1)
     fail_shapes<Shape>("attention_rnn", "x must be [B, T, I] with at least one step", {x.shape()});
-  Tensor h, states, keys;  // the states so far and what scores read of them, [B, 1, t, H]
+  Tensor h, states, keys;  // the states so far and their keys, [B, 1, t, H]
   const auto extended = [](const Tensor& rows, const Tensor& row) {
     return rows.defined() ? concat({rows, row}, 2) : row;
   };

@@ -1,4 +1,4 @@
-// A recurrent network that looks back at its own states.
+// A recurrent network that attends to its own earlier states.
 #pragma once
 
 #include <xtape/nn/gru.hpp>
@@ -9,7 +9,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// How a query q weighs a key k, both of width H.
+/// The score of a query q and a key k, both of width H.
 enum class ScoreKind {
   dot,         ///< q.k
   scaled_dot,  ///< q.k / sqrt(H)
@@ -18,15 +18,18 @@ enum class ScoreKind {
 
 struct AttentionRNNOptions {
   ScoreKind score = ScoreKind::scaled_dot;
-  bool gated = false;  ///< the cell is a GRU instead of a vanilla network
+  bool gated = false;  ///< the cell is a GRU, not a vanilla RNN
   RecurrentInit init = {};
 };
 
-/// h~_t = cell(x_t, h_{t-1}) is the query, a_t = sum over j < t of alpha_tj h_j with alpha_t the softmax of its scores
-/// with h_1..h_{t-1} (a_1 = 0), and h_t = h~_t + a_t: every state is one step away from every earlier one, and so is
-/// its gradient. x [B, T, I] -> [B, T, H]; steps after a sequence's end have no influence on those before. Not in
-/// PyTorch. Parameters: cell.* (see RNNCell, GRUCell); additive: query_proj.weight [H, H], key_proj.weight [H, H],
-/// score_weight [1, H].
+/// A recurrent layer whose state attends to all earlier states. The cell gives the query h~_t = cell(x_t, h_{t-1}). The
+/// attention weights alpha_t are the softmax of the scores of h~_t with h_1..h_{t-1}. The new state is h_t = h~_t + a_t
+/// with a_t = sum over j < t of alpha_tj h_j, and a_1 = 0. So every state, and its gradient, is one step away from
+/// every earlier state. Not in PyTorch.
+///
+/// x [B, T, I] -> [B, T, H]. Steps after the end of a sequence have no influence on the steps before. Parameters:
+/// cell.* (see RNNCell, GRUCell); additive score: query_proj.weight [H, H], key_proj.weight [H, H], score_weight
+/// [1, H].
 class AttentionRNN {
  public:
   /// Throws ValueError if a size is less than 1.
@@ -34,7 +37,7 @@ class AttentionRNN {
   AttentionRNN(AttentionRNN&&) = default;
   AttentionRNN(const AttentionRNN&) = delete;
 
-  /// From h_0 = 0. Throws ShapeError.
+  /// Starts from h_0 = 0. Throws ShapeError unless x is [B, T, I] with T >= 1.
   Tensor operator()(const Tensor& x) const;
 
  private:

@@ -5,8 +5,9 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// In training, zeroes elements with probability p and scales the others by 1/(1-p); else the identity. Each call in
-/// training takes the next mask of the scope's stream.
+/// In training mode, sets each element to zero with probability p and multiplies the others by 1/(1-p); else returns x.
+/// x [...] -> the shape of x. Each call in training mode draws the next mask from the scope's random stream, so a run
+/// from the same seed draws the same masks.
 class Dropout {
  public:
   /// Throws ValueError unless 0 <= p <= 1.

@@ -1,4 +1,4 @@
-// Table of vectors, one for each id.
+// Embedding layer: one learned vector for each id.
 #pragma once
 
 #include <xtape/core/ops/indexing.hpp>
@@ -7,14 +7,14 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct EmbeddingOptions {
-  index_t padding = kNoPaddingIndex;  ///< this row starts at zero and gets no gradient
-  Init init = {};                     ///< default: standard normal, as PyTorch
+  index_t padding = kNoPaddingIndex;  ///< id whose row starts at zero and gets no gradient; default: none
+  Init init = {};                     ///< default: standard normal, as in PyTorch
 };
 
-/// ids [...] -> [..., width]. Parameter: weight [count, width].
+/// Looks up the row of each id: ids [...] -> [..., width]. Parameter: weight [count, width].
 class Embedding {
  public:
-  /// Throws ValueError if a size is less than 1 or the padding row does not exist.
+  /// Throws ValueError if a size is less than 1 or the padding id is outside 0..count-1.
   Embedding(const Scope& scope, index_t count, index_t width, const EmbeddingOptions& options = {});
   Embedding(Embedding&&) = default;
   Embedding(const Embedding&) = delete;

@@ -6,14 +6,14 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct GRUCellOptions {
-  GruReset reset = GruReset::after;  ///< `before`, the original paper's, is not in PyTorch
+  GruReset reset = GruReset::after;  ///< `before` is the form of Cho et al. 2014, which PyTorch lacks
   bool bias = true;
   RecurrentInit init = {};
 };
 
-/// One step: r, z = sigmoid(W x + b_ih + U h + b_hh), n = tanh(W_n x + b_in + r (U_n h + b_hn)), h' = (1 - z) n + z h;
-/// z = 1 keeps the state. Parameters, as torch.nn.GRUCell, gates in the order r, z, n: weight_ih [3H, I], weight_hh
-/// [3H, H], bias_ih [3H], bias_hh [3H].
+/// One step of a GRU: r, z = sigmoid(W x + b_ih + U h + b_hh), n = tanh(W_n x + b_in + r (U_n h + b_hn)), h' = (1 - z)
+/// n + z h. z = 1 keeps the state. Parameters, named as in torch.nn.GRUCell, with the gates in the order r, z, n:
+/// weight_ih [3H, I], weight_hh [3H, H], bias_ih [3H], bias_hh [3H].
 class GRUCell {
  public:
   /// Throws ValueError if a size is less than 1.
@@ -21,7 +21,7 @@ class GRUCell {
   GRUCell(GRUCell&&) = default;
   GRUCell(const GRUCell&) = delete;
 
-  /// x [B, I], h [B, H] or empty for zeros -> the next h [B, H]. Throws ShapeError.
+  /// x [B, I], h [B, H] (undefined means zeros) -> the next h [B, H]. Throws ShapeError.
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const;
 
   RecurrentParameters parameters;
@@ -32,33 +32,33 @@ class GRUCell {
 
 struct GRUOptions {
   index_t layers = 1;
-  GruReset reset = GruReset::after;  ///< `before`, the original paper's, is not in PyTorch
+  GruReset reset = GruReset::after;  ///< `before` is the form of Cho et al. 2014, which PyTorch lacks
   bool bias = true;
   bool bidirectional = false;
-  double dropout = 0;  ///< of the output of each layer but the last, in training
+  double dropout = 0;  ///< probability for the outputs of each layer but the last, in training mode
   RecurrentInit init = {};
 };
 
 using GRUState = RNNState;
 
 struct GRUOutput {
-  Tensor y;        ///< [B, T, D H]: the last layer's states, both directions side by side
-  GRUState state;  ///< after the last real step of each sequence; of a reverse direction, after its first
+  Tensor y;        ///< [B, T, D H]: the states of the last layer, both directions concatenated
+  GRUState state;  ///< after the last unpadded step of each sequence; of a reverse direction, after the first
 };
 
-/// A stack of GRU layers over whole sequences, D directions each: x [B, T, I] -> [B, T, D H]. Batch first, unlike
-/// PyTorch's default. Parameters, as torch.nn.GRU, gates in the order r, z, n: weight_ih_l0 [3H, I], weight_hh_l0
-/// [3H, H], bias_ih_l0 [3H], bias_hh_l0 [3H], then the same with _l0_reverse, _l1, ...; layers above the first have D H
-/// inputs.
+/// A stack of GRU layers over whole sequences, with D directions each (1, or 2 if bidirectional): x [B, T, I] ->
+/// [B, T, D H]. Batch first, unlike PyTorch's default. Parameters, named as in torch.nn.GRU, with the gates in the
+/// order r, z, n: weight_ih_l0 [3H, I], weight_hh_l0 [3H, H], bias_ih_l0 [3H], bias_hh_l0 [3H]; other layers and
+/// directions have the suffixes _l0_reverse, _l1, ... Layers above the first have D H inputs.
 class GRU {
  public:
-  /// Throws ValueError if a size is less than 1 or the dropout no probability.
+  /// Throws ValueError if a size is less than 1 or the dropout is not a probability.
   GRU(const Scope& scope, index_t input, index_t hidden, const GRUOptions& options = {});
   GRU(GRU&&) = default;
   GRU(const GRU&) = delete;
 
-  /// `lengths` [B] are the real steps of each sequence, 0..T, or empty for all; see HiddenSequence for what padding
-  /// means. Throws ShapeError, or IndexError for a length.
+  /// `lengths` [B], each 0..T, gives the number of unpadded steps of each sequence; empty means T for all. See
+  /// HiddenSequence for the effect of padding. Throws ShapeError, or IndexError for a length outside 0..T.
   GRUOutput operator()(const Tensor& x, const GRUState& state = {}, const IndexArray& lengths = {}) const;
 
   const std::vector<RecurrentParameters>& parameters() const { return stack_.parameters(); }

@@ -50,14 +50,15 @@ Init constant(double value) {
 
 Init uniform(double low, double high) {
   if (!(low <= high) || std::isinf(low) || std::isinf(high))
-    throw ValueError("init", "no uniform numbers from " + std::to_string(low) + " to " + std::to_string(high));
+    throw ValueError("init", "uniform needs finite bounds with low <= high, not " + std::to_string(low) + " and " +
+                                 std::to_string(high));
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };
 }
 
 Init normal(double mean, double stddev) {
-  checked("the deviation", stddev);
+  checked("the standard deviation", stddev);
   return [mean, stddev](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + stddev * random.normal());
   };
@@ -106,7 +107,7 @@ Init he_normal(double gain, FanMode fan) {
 
 Init orthogonal(double gain) {
   return [gain = checked("the gain", gain)](Array& x, Random& random) {
-    fans_of(x);  // refuses vectors
+    fans_of(x);  // throws for a tensor with fewer than two axes
     const auto rows = static_cast<index_t>(x.shape()[0]),
                columns = static_cast<index_t>(x.size()) / std::max<index_t>(1, rows);
     const index_t length = std::max(rows, columns), count = std::min(rows, columns);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kOp = "kv_cache";
 
-/// The real positions of a chunk in each sequence. Throws ShapeError, IndexError.
+/// Number of unpadded positions of a chunk in each sequence, [B]. Throws ShapeError, IndexError.
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
   const Shape wanted = shape_of({batch});
   if (lengths.dimension() == 0) return IndexArray(wanted, time);
@@ -20,7 +20,7 @@ IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time)
   return lengths;
 }
 
-/// Entry b of the first axis becomes a copy of entry rows[b].
+/// Makes entry b of the first axis a copy of entry rows[b].
 template <class A>
 void select_rows(A& array, const IndexArray& rows) {
   const auto batch = static_cast<index_t>(array.shape()[0]);
@@ -52,7 +52,7 @@ Array KVCache::rows_array(index_t capacity, index_t width) const {
 
 index_t KVCache::bytes() const { return static_cast<index_t>((keys_.size() + values_.size()) * sizeof(real)); }
 
-/// Makes room by doubling.
+/// Doubles the capacity until it holds `positions`.
 void KVCache::reserve(index_t positions) {
   if (positions <= capacity_) return;
   index_t capacity = capacity_;
@@ -91,7 +91,7 @@ void KVCache::append(const Tensor& k, const Tensor& v, const IndexArray& lengths
 }
 
 void KVCache::select(const IndexArray& rows) {
-  select_rows(lengths_, rows);  // checks the rows before anything is changed
+  select_rows(lengths_, rows);  // checks `rows` before anything changes
   select_rows(keys_, rows);
   select_rows(values_, rows);
 }

@@ -1,4 +1,4 @@
-// What incremental decoding keeps of the positions before: keys and values, or sums of constant size.
+// Caches for incremental decoding: keys and values of past positions, or the fixed-size sums of linear attention.
 #pragma once
 
 #include <xtape/core/ops/cached_attention.hpp>
@@ -8,31 +8,32 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct KVCacheOptions {
-  index_t batch;
+  index_t batch;          ///< B
   index_t key_heads;      ///< H'
-  index_t width;          ///< D of keys
-  index_t value_width;    ///< V
-  index_t limit;          ///< the most positions of a sequence
-  index_t capacity = 64;  ///< positions with room from the start
+  index_t width;          ///< D, the width of keys in one head
+  index_t value_width;    ///< V, the width of values in one head
+  index_t limit;          ///< largest number of positions of a sequence
+  index_t capacity = 64;  ///< positions allocated at the start
 };
 
-/// Keys and values of past positions. Grows by doubling up to a limit, so that appending copies what is appended and
-/// seldom more. Sequences may have different lengths.
+/// Keys and values of past positions. The capacity doubles when it is full, up to the limit, so the cost of appending
+/// is amortized. The sequences may have different lengths.
 class KVCache {
  public:
   /// Throws ValueError for a size below 1.
   explicit KVCache(const KVCacheOptions& options);
 
-  /// Appends k [B, H', T, D] and v [B, H', T, V]; `lengths` [B] of these T positions are real, or empty for all. Throws
-  /// ShapeError, IndexError for a length outside 0..T, ValueError beyond the limit; then nothing is changed.
+  /// Appends k [B, H', T, D] and v [B, H', T, V]. `lengths` [B] says how many of the T positions are unpadded in each
+  /// sequence; empty means T. Throws ShapeError, IndexError for a length outside 0..T, ValueError beyond the limit. An
+  /// exception leaves the cache unchanged.
   void append(const Tensor& k, const Tensor& v, const IndexArray& lengths = {});
 
-  /// Sequence b becomes a copy of sequence rows[b] (beam search). Throws ShapeError or IndexError.
+  /// Makes sequence b a copy of sequence rows[b], for rows [B] (beam search). Throws ShapeError or IndexError.
   void select(const IndexArray& rows);
 
-  const IndexArray& lengths() const { return lengths_; }  ///< positions of each sequence, [B]
+  const IndexArray& lengths() const { return lengths_; }  ///< number of positions of each sequence, [B]
   index_t capacity() const { return capacity_; }
-  index_t bytes() const;  ///< allocated
+  index_t bytes() const;  ///< allocated memory
   CachedKeys view() const { return {keys_, values_, lengths_, options_.width, options_.value_width}; }
 
  private:
@@ -45,48 +46,48 @@ class KVCache {
   IndexArray lengths_;
 };
 
-/// Sums of linear attention: the same size however long the sequence.
+/// The sums of linear attention over past positions. Their size does not depend on the length of the sequence.
 class LinearAttentionCache {
  public:
   /// Throws ValueError for a size below 1.
   LinearAttentionCache(index_t batch, index_t key_heads, index_t features, index_t value_width);
 
-  /// Notes T more positions, of which lengths[b] (empty: all) are real, and returns their key_padding, empty if all are
-  /// real. Throws ShapeError, IndexError.
+  /// Adds T positions to the lengths, of which lengths[b] (empty: all) are unpadded. Returns the key_padding [B, T] of
+  /// these positions, or an empty mask if there is no padding. Throws ShapeError, IndexError.
   Mask advance(index_t time, const IndexArray& lengths);
-  void select(const IndexArray& rows);  ///< as KVCache
+  void select(const IndexArray& rows);  ///< as KVCache::select
 
   const IndexArray& lengths() const { return lengths_; }
   index_t bytes() const { return static_cast<index_t>(state.size() * sizeof(real)); }
 
-  LinearState state;  ///< [B, H', size]
+  LinearState state;  ///< [B, H', size of the sums]
 
  private:
   IndexArray lengths_;
 };
 
-/// The cache of one attention layer.
+/// The cache of one attention layer: keys and values, or sums for a linear kind.
 class AttentionCache {
  public:
   explicit AttentionCache(KVCache cache) : cache_(std::move(cache)) {}
   explicit AttentionCache(LinearAttentionCache cache) : cache_(std::move(cache)) {}
 
-  /// Null if it is of the other kind.
+  /// Null if the cache is of the other kind.
   KVCache* keys() { return std::get_if<KVCache>(&cache_); }
   LinearAttentionCache* sums() { return std::get_if<LinearAttentionCache>(&cache_); }
 
-  const IndexArray& lengths() const;    ///< positions of each sequence, [B]
-  index_t bytes() const;                ///< allocated
-  void select(const IndexArray& rows);  ///< sequence b becomes a copy of sequence rows[b]
+  const IndexArray& lengths() const;    ///< number of positions of each sequence, [B]
+  index_t bytes() const;                ///< allocated memory
+  void select(const IndexArray& rows);  ///< makes sequence b a copy of sequence rows[b]
 
  private:
   std::variant<KVCache, LinearAttentionCache> cache_;
 };
 
-/// Keys and values of a memory, projected once, for cross-attention.
+/// Keys and values of an encoder memory, projected once, for cross-attention.
 struct CrossAttentionCache {
   Tensor k, v;            ///< [B, H', S, D] and [B, H', S, V]
-  Mask key_padding = {};  ///< [B, S], or empty
+  Mask key_padding = {};  ///< [B, S], true: masked; or empty
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,4 +1,4 @@
-// Layer normalisation (Ba, Kiros, Hinton 2016).
+// Layer normalization (Ba, Kiros, Hinton 2016).
 #pragma once
 
 #include <xtape/core/ops/norm.hpp>
@@ -7,13 +7,13 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct LayerNormOptions {
-  double eps = 1e-5;
-  bool affine = true;  ///< gain (starts at 1) and bias (starts at 0)
-  bool bias = true;    ///< without effect unless affine
+  double eps = 1e-5;   ///< added to the variance
+  bool affine = true;  ///< learn weight (starts at 1) and bias (starts at 0)
+  bool bias = true;    ///< false: weight only; ignored unless affine
 };
 
-/// Each row to mean 0 and (biased) variance 1, then gain and bias: [..., width] -> [..., width]. Parameters, as in
-/// PyTorch: weight [width] (the gain), bias [width].
+/// Normalizes each row to mean 0 and (biased) variance 1, then multiplies by weight and adds bias: x [..., width] ->
+/// the shape of x. Parameters, named as in PyTorch: weight [width], bias [width].
 class LayerNorm {
  public:
   /// Throws ValueError if the width is less than 1 or eps negative.

@@ -8,11 +8,11 @@ namespace xtape::inline XTAPE_DTYPE {
 
 struct LinearOptions {
   bool bias = true;
-  Init weight_init = {};  ///< default: uniform within 1/sqrt(in), as PyTorch
-  Init bias_init = {};    ///< default: the same bound
+  Init weight_init = {};  ///< default: uniform in [-a, a) with a = 1/sqrt(in), as in PyTorch
+  Init bias_init = {};    ///< default: as weight_init
 };
 
-/// y = x W^T + b: [..., in] -> [..., out]. Parameters: weight [out, in], bias [out].
+/// y = x W^T + b: x [..., in] -> [..., out]. Parameters: weight [out, in], bias [out].
 class Linear {
  public:
   /// Throws ValueError if a size is less than 1.
@@ -24,7 +24,7 @@ class Linear {
   Tensor operator()(const Tensor& x) const;
 
   Parameter weight;
-  Parameter bias;  ///< empty without bias
+  Parameter bias;  ///< undefined without bias
 
  private:
   std::string layer_;

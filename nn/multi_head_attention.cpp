@@ -12,7 +12,7 @@ namespace {
 
 bool has_random_features(AttentionKind kind) { return kind == AttentionKind::rff || kind == AttentionKind::prf; }
 
-/// The form with every 0 replaced. Throws ValueError.
+/// The configuration with every 0 replaced by its default. Throws ValueError.
 AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o) {
   const auto fail = [&](const std::string& text) { throw ValueError("attention " + scope.name(), text); };
   AttentionConfig f = o.attention;
@@ -29,7 +29,7 @@ AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o
   if (f.features < 1) fail("there must be at least 1 random feature");
   if (f.kind == AttentionKind::custom && !f.feature_map) fail("the custom kind needs a feature_map");
   if (f.positions == AttentionPositions::rotary && f.head_width % 2 != 0)
-    fail("rotary positions turn pairs, but the head width is " + std::to_string(f.head_width));
+    fail("rotary positions need an even head width, not " + std::to_string(f.head_width));
   if (f.positions == AttentionPositions::alibi && f.kind != AttentionKind::softmax && f.kind != AttentionKind::additive)
     fail("ALiBi needs the scores of softmax or additive attention");
   check_probability("attention", o.dropout);
@@ -82,7 +82,7 @@ void MultiHeadAttention::redraw_features() {
         random_features(config_.features, config_.head_width, config_.orthogonal_features, feature_draws_.next()));
 }
 
-/// x through some rows of the joint projection.
+/// Projects x by `rows` rows of the joint projection, from `first_row` on.
 Tensor MultiHeadAttention::projected(const Tensor& x, index_t first_row, index_t rows) const {
   const Tensor bias = in_proj_bias.defined() ? in_proj_bias.tensor() : Tensor();
   if (rows == projected_rows(config_, heads_)) return linear(x, in_proj_weight, bias);
@@ -105,7 +105,7 @@ AttentionWeights MultiHeadAttention::operands() const {
           .features = has_random_features(config_.kind) ? Tensor(features.value()) : Tensor()};
 }
 
-/// Mixed values by heads, rotary positions included; queries are the last positions.
+/// Attention by heads, with rotary positions. The queries are the last positions of the keys' sequence.
 Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor& v,
                                  const AttentionOptions& options) const {
   if (config_.positions != AttentionPositions::rotary) return attend(config_, q, k, v, options, operands());
@@ -120,7 +120,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& mas
   const Tensor qkv = projected(x, 0, projected_rows(config_, heads_));
   if (config_.kind == AttentionKind::softmax && config_.key_heads == heads_ &&
       config_.value_width == config_.head_width &&
-      config_.positions == AttentionPositions::none)  // the fused path copies nothing
+      config_.positions == AttentionPositions::none)  // the fused path copies no heads
     return here.output(out_proj(self_attention(qkv, heads_, options_for(masks))));
   return here.output(out_proj(join_heads(
       mixed(split_heads(qkv, 0, heads_, config_.head_width),
@@ -142,7 +142,7 @@ Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const 
   const index_t q_columns = heads_ * config_.head_width, keys = memory.size(1);
   const Tensor q = projected(x.detach(), 0, q_columns),
                k = projected(memory.detach(), q_columns, config_.key_heads * config_.head_width);
-  // Value s is the sth unit vector: mixed, they are the weights.
+  // With the unit vectors as values, the result of attention is the weights.
   Array units(shape_of({memory.size(0), config_.key_heads, keys, keys}), real(0));
   for (index_t i = 0; i < memory.size(0) * config_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;
   AttentionOptions options = {.causal = masks.causal, .key_padding = masks.key_padding, .mask = masks.mask};
@@ -154,7 +154,7 @@ Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const 
 
 void MultiHeadAttention::check_not_recorded(const Tensor& x) const {
   if (Tape::tracks({x, in_proj_weight.tensor()}))
-    throw UnsupportedError("attention " + scope_.name(), "a cached step has no gradient; call it where no tape lives");
+    throw UnsupportedError("attention " + scope_.name(), "a cached step has no gradient; call it without a live tape");
 }
 
 AttentionCache MultiHeadAttention::cache(index_t batch, index_t limit) const {

@@ -20,7 +20,7 @@ Array random_features(index_t count, index_t width, bool orthogonal, const Rando
     if (orthogonal) init::orthogonal()(group, random);
     else init::normal(0, 1)(group, random);
     for (index_t r = 0; r < rows; ++r) {
-      double squares = 0;  // of another normal vector: its length makes the direction a normal vector
+      double squares = 0;  // of a second normal vector: its length makes an orthonormal direction a normal vector
       for (index_t c = 0; orthogonal && c < width; ++c) squares += std::pow(random.normal(), 2);
       const real length = orthogonal ? static_cast<real>(std::sqrt(squares)) : real(1);
       for (index_t c = 0; c < width; ++c) out.data()[(first + r) * width + c] = length * group.data()[r * width + c];

@@ -10,7 +10,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// `each` for every block of `gates` along the first axis. `filled`, if it has a value, takes the second block's place.
+/// Applies `each` to every block of `gates` blocks along the first axis. If `filled` has a value, the second block is
+/// filled with it instead.
 Init by_gate(index_t gates, const Init& each, std::optional<double> filled = {}) {
   return [=](Array& value, Random& random) {
     Shape shape = value.shape();
@@ -44,7 +45,7 @@ RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& 
                      "sizes must be at least 1, not " + std::to_string(o.input) + " and " + std::to_string(o.hidden));
   if (o.forget_bias && (!o.bias || !std::isfinite(*o.forget_bias)))
     throw ValueError("recurrent " + scope.name(),
-                     o.bias ? "the forget bias must be finite" : "a forget bias is given, but no biases are wanted");
+                     o.bias ? "the forget bias must be finite" : "a forget bias needs bias = true");
   layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
   const Init usual = init::uniform_fan_in(o.hidden);

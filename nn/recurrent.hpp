@@ -1,4 +1,4 @@
-// What RNN, LSTM and GRU share: parameters by layer and direction, and the way through them.
+// Common parts of RNN, LSTM and GRU: parameters by layer and direction, and the loop over layers and directions.
 #pragma once
 
 #include <xtape/core/ops/recurrent.hpp>
@@ -10,24 +10,25 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Initial values, each of one gate's block: [H, I], [H, H] and [H]. Default: uniform within 1/sqrt(H), as PyTorch.
+/// Initializers of the parameters, applied to each gate's block: [H, I], [H, H] and [H]. Default: uniform in [-a, a)
+/// with a = 1/sqrt(H), as in PyTorch.
 struct RecurrentInit {
   Init input = {};
-  Init recurrent = {};  ///< init::orthogonal() keeps the size of a gradient that passes many steps
+  Init recurrent = {};  ///< init::orthogonal() keeps the length of a gradient over many steps
   Init bias = {};
 };
 
 /// Hidden states [B, H] of every layer and direction, in the order of PyTorch's h_0 (layer 0 forward, layer 0 reverse,
-/// layer 1 forward, ...); empty for zeros.
+/// layer 1 forward, ...). An empty list means zeros.
 struct RNNState {
   std::vector<Tensor> h;
 
-  /// The same values off the tape: gradients end here (truncated backpropagation through time).
+  /// Returns these states without gradient tracking, for truncated backpropagation through time.
   RNNState detach() const;
 };
 
-/// Parameters of one layer in one direction, as named by PyTorch: weight_ih [G H, I], weight_hh [G H, H], bias_ih and
-/// bias_hh [G H], each with a suffix such as "_l0_reverse"; G gates, each a block of H rows.
+/// Parameters of one layer in one direction, named as in PyTorch: weight_ih [G H, I], weight_hh [G H, H], bias_ih and
+/// bias_hh [G H], each with a suffix such as "_l0_reverse". There are G gates; each is a block of H rows.
 class RecurrentParameters {
  public:
   struct Options {
@@ -36,22 +37,22 @@ class RecurrentParameters {
     index_t hidden;
     bool bias;
     RecurrentInit init;
-    std::optional<double> forget_bias;  ///< of the second gate, as the sum of both biases
+    std::optional<double> forget_bias;  ///< initial value of bias_ih + bias_hh in the block of the second gate
   };
 
   RecurrentParameters(const Scope& scope, const std::string& suffix, const Options& options);
 
-  /// As operands, tracked under a live tape.
+  /// The parameters as operands of an op. A live tape tracks them.
   RecurrentWeights weights() const;
 
   Parameter weight_ih;
   Parameter weight_hh;
-  Parameter bias_ih;  ///< empty without bias
+  Parameter bias_ih;  ///< undefined without bias
   Parameter bias_hh;
   std::string layer;  ///< name of the cell's scope
 };
 
-/// Layers on top of each other, each in one direction or in both, with dropout between them.
+/// A stack of recurrent layers, each in one direction or in both, with dropout between the layers.
 class RecurrentStack {
  public:
   struct Options {
@@ -67,19 +68,20 @@ class RecurrentStack {
     std::optional<double> forget_bias = {};
   };
 
-  /// One layer in one direction: its y [B, T, H].
+  /// Runs one layer in one direction over x [B, T, I] and returns y [B, T, H]. `index` counts layers and directions as
+  /// RNNState does.
   using Run = std::function<Tensor(const Tensor& x, std::size_t index, const RecurrentWeights& weights,
                                    const SequenceOptions&)>;
 
-  /// Throws ValueError for a size below 1 or a probability outside 0..1.
+  /// Throws ValueError for a size below 1 or a dropout outside 0..1.
   RecurrentStack(const Scope& scope, const Options& options);
   RecurrentStack(RecurrentStack&&) = default;
   RecurrentStack(const RecurrentStack&) = delete;
 
-  /// The last layer's y [B, T, D H], D directions.
+  /// Returns y [B, T, D H] of the last layer, for D directions.
   Tensor operator()(Tensor x, const IndexArray& lengths, const Run& run) const;
 
-  /// Throws ShapeError unless there is a state for every layer and direction, or none at all.
+  /// Throws ShapeError unless `states` is empty or has one state for every layer and direction.
   void check_states(const std::vector<Tensor>& states) const;
 
   const std::vector<RecurrentParameters>& parameters() const { return parameters_; }
@@ -94,12 +96,12 @@ class RecurrentStack {
   std::vector<RecurrentParameters> parameters_;  // layer by layer, forward before reverse
 };
 
-/// State i, or an empty tensor.
+/// State i, or an undefined tensor if the list is empty.
 inline Tensor state_at(const std::vector<Tensor>& states, std::size_t i) {
   return states.empty() ? Tensor() : states[i];
 }
 
-/// Every tensor off the tape.
+/// Each tensor without gradient tracking.
 std::vector<Tensor> detached(const std::vector<Tensor>& tensors);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,4 +1,4 @@
-// Root-mean-square normalisation (Zhang and Sennrich 2019).
+// Root-mean-square normalization (Zhang and Sennrich 2019).
 #pragma once
 
 #include <xtape/core/ops/norm.hpp>
@@ -7,14 +7,15 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct RMSNormOptions {
-  double eps = 1e-5;
-  bool affine = true;  ///< gain (starts at 1)
+  double eps = 1e-5;   ///< added to the mean square
+  bool affine = true;  ///< learn weight (starts at 1)
 };
 
-/// Each row x / sqrt(mean(x^2) + eps), then the gain: [..., width] -> [..., width]. Parameter: weight [width].
+/// Divides each row by sqrt(mean(x^2) + eps), then multiplies by weight: x [..., width] -> the shape of x. Parameter:
+/// weight [width].
 class RMSNorm {
  public:
-  /// Throws ValueError if the width is less than 1 or eps negative.
+  /// Throws ValueError if the width is less than 1 or eps is negative.
   RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& options = {});
   RMSNorm(RMSNorm&&) = default;
   RMSNorm(const RMSNorm&) = delete;

@@ -6,13 +6,14 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct AdamOptions {
-  double beta1 = 0.9;    ///< from 0 to below 1
-  double beta2 = 0.999;  ///< from 0 to below 1
-  double eps = 1e-8;     ///< added to sqrt(v), after bias correction
+  double beta1 = 0.9;    ///< at least 0 and below 1
+  double beta2 = 0.999;  ///< at least 0 and below 1
+  double eps = 1e-8;     ///< added to sqrt(v) after bias correction
 };
 
-/// What both forms share: with m and v the bias-corrected running means of the gradient and of its square,
-/// w -= lr m / (sqrt(v) + eps). Slots: exp_avg (m) and exp_avg_sq (v), before correction.
+/// Common part of Adam and AdamW. m and v are the running means of the gradient and of its square, with bias
+/// correction; the update is w -= lr m / (sqrt(v) + eps). Slots: exp_avg (m) and exp_avg_sq (v), without the
+/// correction.
 class AdamBase : public Optimizer {
  protected:
   AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AdamOptions& options);
@@ -23,18 +24,18 @@ class AdamBase : public Optimizer {
   AdamOptions options_;
 };
 
-/// Weight decay is added to the gradient (g += decay w) before the means: L2 regularisation.
+/// Adam with L2 regularization: g += decay w, before the running means.
 class Adam : public AdamBase {
  public:
-  /// Throws ValueError for options outside their domain, NameError for a parameter given twice.
+  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
   explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {})
       : AdamBase("adam", Decay::l2, std::move(groups), options) {}
 };
 
-/// Weight decay is decoupled: w -= lr decay w, outside the means and before the step.
+/// Adam with decoupled weight decay: w -= lr decay w, before the step and without effect on the running means.
 class AdamW : public AdamBase {
  public:
-  /// Throws ValueError for options outside their domain, NameError for a parameter given twice.
+  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
   explicit AdamW(std::vector<ParamGroup> groups, const AdamOptions& options = {})
       : AdamBase("adamw", Decay::decoupled, std::move(groups), options) {}
 };

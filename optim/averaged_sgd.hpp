@@ -1,4 +1,4 @@
-// Gradient descent along a running average of gradients. (PyTorch's ASGD is another thing: it averages weights.)
+// Gradient descent along a running mean of the gradients. Not PyTorch's ASGD, which averages the weights.
 #pragma once
 
 #include <xtape/optim/optimizer.hpp>
@@ -6,12 +6,13 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct AveragedSgdOptions {
-  double beta = 0.9;             ///< from 0 to below 1
-  bool bias_correction = false;  ///< step along v / (1 - beta^t), which is unbiased from the first step on
+  double beta = 0.9;             ///< at least 0 and below 1
+  bool bias_correction = false;  ///< divide v by 1 - beta^t in step t, which makes it unbiased from the first step on
 };
 
-/// What both forms share: v = beta v + (1 - beta) g from v = 0, then w -= lr v. At a constant rate this is SGD with
-/// momentum beta at the rate lr (1 - beta). The correction is used and not fed back into v. Slot: exp_avg (v).
+/// Common part of AveragedSGD and AveragedSGDW: v = beta v + (1 - beta) g, from v = 0, then w -= lr v. At a constant
+/// rate this equals SGD with momentum beta at the rate lr (1 - beta). The bias correction applies to the update only,
+/// not to the stored v. Slot: exp_avg (v).
 class AveragedSgdBase : public Optimizer {
  protected:
   AveragedSgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AveragedSgdOptions& options);
@@ -22,18 +23,18 @@ class AveragedSgdBase : public Optimizer {
   AveragedSgdOptions options_;
 };
 
-/// Weight decay is added to the gradient (g += decay w) before the average: L2 regularisation.
+/// Weight decay as L2 regularization: g += decay w, before the running mean.
 class AveragedSGD : public AveragedSgdBase {
  public:
-  /// Throws ValueError for options outside their domain, NameError for a parameter given twice.
+  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
   explicit AveragedSGD(std::vector<ParamGroup> groups, const AveragedSgdOptions& options = {})
       : AveragedSgdBase("averaged_sgd", Decay::l2, std::move(groups), options) {}
 };
 
-/// Weight decay is decoupled: w -= lr decay w, outside the average.
+/// Decoupled weight decay: w -= lr decay w, without effect on the running mean.
 class AveragedSGDW : public AveragedSgdBase {
  public:
-  /// Throws ValueError for options outside their domain, NameError for a parameter given twice.
+  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
   explicit AveragedSGDW(std::vector<ParamGroup> groups, const AveragedSgdOptions& options = {})
       : AveragedSgdBase("averaged_sgdw", Decay::decoupled, std::move(groups), options) {}
 };

@@ -31,8 +31,8 @@ Norms norms_of(const char* call, const std::vector<Parameter>& parameters, doubl
   return out;
 }
 
-/// `change(gradient, size)`, which returns norm after / norm before, for every gradient if `wanted`; notes the norms
-/// from before in any case.
+/// Caches every norm in its parameter and returns the joint norm. If `wanted`, calls `change(parameter, norm)` for
+/// every parameter, which clips its gradient and returns the norm after clipping divided by the norm before.
 template <class Change>
 double change_and_note(Norms norms, bool wanted, const Change& change) {
   for (auto& [parameter, norm] : norms.each) {

@@ -12,9 +12,9 @@ index_t count_targets(const IndexArray& targets, index_t ignore) {
 }
 
 void divide_grads(const std::vector<Parameter>& parameters, index_t count) {
-  if (count < 0) throw ValueError("average_grad", "the count must not be negative, but is " + std::to_string(count));
+  if (count < 0) throw ValueError("divide_grads", "the count must not be negative, but is " + std::to_string(count));
   if (count == 0) return;
-  for (const Parameter& parameter : parameters) parameter.grad();  // throws before the first change
+  for (const Parameter& parameter : parameters) parameter.grad();  // throws before any gradient changes
   const real scale = static_cast<real>(1.0 / static_cast<double>(count));
   for (Parameter parameter : parameters) {
     if (!parameter.has_grad()) continue;

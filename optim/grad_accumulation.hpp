@@ -1,5 +1,6 @@
-// Gradient accumulation: one step over several small batches that equals the step over one large batch, however the
-// counted targets are spread over the small ones.
+// Gradient accumulation: several backward passes over small batches, then one step that equals the step over one large
+// batch. Dividing by the number of targets makes this exact even if the small batches have different numbers of
+// targets.
 //
 //   index_t count = 0;
 //   for (const Batch& part : parts) {
@@ -15,12 +16,12 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Number of targets that are not `ignore`: what the mean of cross_entropy divides by.
+/// Number of targets that are not `ignore`: the divisor of cross_entropy with Reduction::mean.
 index_t count_targets(const IndexArray& targets, index_t ignore = kIgnore);
 
-/// Divides every gradient by `count`: sums over losses become their mean. With a count of 0 gradients are left: they
-/// are zero, as for a mean over nothing. Throws ValueError for a negative count, GradientError after a failed backward
-/// pass.
+/// Divides every gradient by `count`, which turns the gradients of a summed loss into those of the mean loss. With a
+/// count of 0 the gradients stay as they are: a sum over no targets has zero gradients. Throws ValueError for a
+/// negative count, GradientError after a failed backward pass.
 void divide_grads(const std::vector<Parameter>& parameters, index_t count);
 void divide_grads(const ParamStore& store, index_t count);
 

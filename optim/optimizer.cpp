@@ -38,7 +38,7 @@ bool Optimizer::step(double lr) {
   if (!(lr >= 0) || std::isinf(lr))
     throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + std::to_string(lr));
   const bool finite = gradients_finite(groups_);
-  std::vector<std::pair<Memory*, Update>> updates;  // whatever can fail comes before the first change
+  std::vector<std::pair<Memory*, Update>> updates;  // everything that can throw comes before the first change
   if (finite) {
     for (const ParamGroup& group : groups_) {
       for (Parameter parameter : group.parameters) {
@@ -112,7 +112,7 @@ void Optimizer::check(const OptimizerState& state) const {
 
 void Optimizer::check_parameter(const Parameter& parameter, const ParameterState& state) const {
   if (state.steps < 1)
-    throw ValueError(name_, "the state of " + parameter.name() + " counts " + std::to_string(state.steps) + " steps");
+    throw ValueError(name_, "the state of " + parameter.name() + " has " + std::to_string(state.steps) + " steps");
   for (const std::string& slot : slots_) {
     const auto found = state.slots.find(slot);
     if (found == state.slots.end())

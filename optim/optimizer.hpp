@@ -1,4 +1,4 @@
-// Optimizer: what all optimizers share. A derived class gives the options and the update of one parameter.
+// Base class of the optimizers. A derived class gives the options and the update of one parameter.
 #pragma once
 
 #include <xtape/optim/param_groups.hpp>
@@ -7,17 +7,17 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// What an optimizer remembers of one parameter.
+/// The state of an optimizer for one parameter.
 struct ParameterState {
-  std::int64_t steps = 0;              ///< taken so far
-  std::map<std::string, Array> slots;  ///< by PyTorch's names ("exp_avg"), each of the parameter's shape
+  std::int64_t steps = 0;              ///< number of steps taken
+  std::map<std::string, Array> slots;  ///< arrays of the parameter's shape by PyTorch's names, such as "exp_avg"
 };
 
-/// All that an optimizer remembers, for checkpoints.
+/// The whole state of an optimizer, as stored in a checkpoint.
 struct OptimizerState {
-  std::string optimizer;                             ///< its name: "adamw"
-  std::map<std::string, double> options;             ///< those it was made with: "beta1"; switches are 0 or 1
-  std::map<std::string, ParameterState> parameters;  ///< by parameter name; only those stepped so far
+  std::string optimizer;                  ///< name of the optimizer, such as "adamw"
+  std::map<std::string, double> options;  ///< constructor options by name, such as "beta1"; booleans are 0 or 1
+  std::map<std::string, ParameterState> parameters;  ///< by parameter name; only parameters that have been stepped
 };
 
 class Optimizer {
@@ -26,43 +26,44 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Steps every trainable parameter that has a gradient; the gradients stay as they are. If any gradient that would be
-  /// used is not finite, nothing is changed and false is returned. Throws ValueError for a negative, infinite or NaN
-  /// rate, GradientError after a failed backward pass; then too nothing is changed.
+  /// Updates every trainable parameter that has a gradient; the gradients stay as they are. If one of these gradients
+  /// holds NaN or infinity, changes nothing and returns false. Throws ValueError for a negative, infinite or NaN rate,
+  /// GradientError after a failed backward pass; an exception leaves everything unchanged.
   bool step(double lr);
 
   const std::string& name() const { return name_; }
   const std::vector<ParamGroup>& groups() const { return groups_; }
 
-  /// 2-norm of what the last step subtracted from a parameter, decay included; 0 if it was left alone.
+  /// 2-norm of what the last step subtracted from the parameter, weight decay included; 0 if it did not change the
+  /// parameter.
   double update_norm(const Parameter& parameter) const;
 
-  /// A copy of the state, independent of later steps.
+  /// A copy of the state.
   OptimizerState state() const;
-  /// Takes over a state, so that the next step is the one that would have followed. Parameters that it does not name
-  /// start anew. Before anything is changed, throws ValueError for the state of another optimizer or of other options,
-  /// NameError for an unknown parameter or for slots missing or unknown, ShapeError for a slot of another shape.
+  /// Replaces the state, so that training continues as if it had not stopped. Parameters missing in `state` start anew.
+  /// Throws ValueError for the state of another optimizer or of other options, NameError for an unknown parameter and
+  /// for a missing or unknown slot, ShapeError for a slot of the wrong shape. An exception leaves everything unchanged.
   void load_state(const OptimizerState& state);
-  /// Throws what load_state would throw, and changes nothing.
+  /// Throws what load_state would throw. Changes nothing.
   void check(const OptimizerState& state) const;
 
  protected:
-  /// What weight decay does: l2 adds decay * w to the gradient, decoupled subtracts lr * decay * w from the weight.
+  /// How weight decay acts: l2 adds decay * w to the gradient, decoupled subtracts lr * decay * w from the weight.
   enum class Decay { l2, decoupled };
 
-  /// One parameter in one step.
+  /// The update of one parameter in one step.
   struct Update {
-    double lr;           ///< group's scale included
+    double lr;           ///< learning rate times the group's lr_scale
     double l2;           ///< g += l2 * w
     double decay;        ///< w -= decay * w
-    std::int64_t steps;  ///< 1 at the first
+    std::int64_t steps;  ///< number of this step, from 1
     const real* gradient;
     real* value;
-    std::vector<real*> slots;  ///< in the order of the constructor's names; zeros at the first step
+    std::vector<real*> slots;  ///< in the order of the slot names given to the constructor; zeros in the first step
     index_t size;
   };
 
-  /// Throws ValueError or NameError for groups that are not valid (see check_groups).
+  /// Throws ValueError or NameError for invalid groups; see check_groups.
   Optimizer(std::string name, Decay decay, std::vector<ParamGroup> groups, std::vector<std::string> slots,
             std::map<std::string, double> options);
 
@@ -75,7 +76,8 @@ class Optimizer {
     double update_norm = 0;
   };
 
-  /// Updates value and slots; returns the sum of squares of what it subtracted. Must not throw.
+  /// Updates the value and the slots of one parameter. Returns the sum of squares of what it subtracted from the value.
+  /// Must not throw.
   virtual double update(const Update& update) const = 0;
 
   Update prepare(const ParamGroup& group, Parameter& parameter, double lr);

@@ -38,9 +38,9 @@ void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& g
       throw ValueError(optimizer,
                        "group '" + group.name + "' has a weight decay or rate scale that is negative or not finite");
     for (const Parameter& parameter : group.parameters) {
-      if (!parameter.defined()) throw ValueError(optimizer, "group '" + group.name + "' has an empty parameter");
+      if (!parameter.defined()) throw ValueError(optimizer, "group '" + group.name + "' has an undefined parameter");
       if (!seen.insert(parameter.name()).second)
-        throw NameError(optimizer, "parameter " + parameter.name() + " stands in two groups or twice in one");
+        throw NameError(optimizer, "parameter " + parameter.name() + " is in two groups or twice in one group");
     }
   }
 }

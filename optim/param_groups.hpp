@@ -1,4 +1,4 @@
-// Which parameters an optimizer steps, and how each is treated.
+// Parameter groups: which parameters an optimizer updates, and with which weight decay and learning rate.
 #pragma once
 
 #include <xtape/core/param_store.hpp>
@@ -9,24 +9,24 @@ struct ParamGroup {
   std::string name;
   std::vector<Parameter> parameters;
   double weight_decay = 0;
-  double lr_scale = 1;  ///< multiplies the learning rate of each step
+  double lr_scale = 1;  ///< factor of the learning rate
 };
 
-/// All parameters of the store in one group.
+/// One group "all" with all parameters of the store.
 std::vector<ParamGroup> all_parameters(const ParamStore& store, double weight_decay = 0);
 
-/// Two groups: "decay" with the parameters that decay (by default those with two or more axes), "no decay" with the
-/// rest (biases, gains).
+/// Two groups: "decay" with the parameters that weight decay applies to (by default those with two or more axes), and
+/// "no decay" with the others (biases, weights of norm layers).
 std::vector<ParamGroup> decay_groups(const ParamStore& store, double weight_decay);
 
-/// One line a group: its name, decay, rate scale, and the names of its parameters.
+/// One line per group: its name, weight decay, factor of the learning rate, and the names of its parameters.
 std::string describe(const std::vector<ParamGroup>& groups);
 
-/// Throws ValueError for a decay or rate scale that is negative or not finite and for an empty parameter handle,
-/// NameError if a parameter or a name stands in two places.
+/// Throws ValueError for a weight decay or lr_scale that is negative or not finite and for an undefined parameter,
+/// NameError if a parameter or a parameter name occurs twice.
 void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& groups);
 
-/// True if every gradient that a step would use is finite. Throws GradientError after a failed backward pass.
+/// Returns whether all gradients that a step would use are finite. Throws GradientError after a failed backward pass.
 bool gradients_finite(const std::vector<ParamGroup>& groups);
 
 }  // namespace xtape::inline XTAPE_DTYPE

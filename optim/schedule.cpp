@@ -30,7 +30,7 @@ double rising(index_t step, index_t warmup, double peak) {
   return peak * static_cast<double>(step + 1) / static_cast<double>(warmup);
 }
 
-/// How much of the way from step `begin` to step `end` is done, 0 to 1; 1 from `end` on, even if there is no way.
+/// Fraction of the way from step `begin` to step `end`, 0 to 1. It is 1 from `end` on, even if begin >= end.
 double progress(index_t step, index_t begin, index_t end) {
   if (step >= end) return 1;
   return step <= begin ? 0 : static_cast<double>(step - begin) / static_cast<double>(end - begin);

@@ -1,10 +1,10 @@
-// Learning rates as pure functions of the step, counted from 0: nothing to save, nothing to resume.
+// Learning rate schedules: pure functions of the step, which counts from 0. They have no state to save.
 //
 //   opt.step(cosine(step, {.warmup = 100, .total = 1000, .peak = 1e-3}));
 //
-// Every schedule begins with `warmup` steps of linear rise, in which step s has peak (s+1)/warmup; so no step has the
-// rate 0, and with a warmup of 0 there is none. All throw ValueError for negative, infinite or NaN numbers and for
-// factors outside their domain.
+// All but one_cycle begin with a linear warm-up of `warmup` steps, in which step s has the rate peak (s+1)/warmup, so
+// no step has the rate 0. All throw ValueError for a number that is negative, infinite or NaN, and for a factor outside
+// its domain.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -16,24 +16,24 @@ struct ConstantSchedule {
   double peak;
 };
 
-/// Warm-up, then `peak` for ever.
+/// Warm-up, then `peak` for all later steps.
 double constant(index_t step, const ConstantSchedule& schedule);
 
 struct LinearSchedule {
   index_t warmup = 0;
-  index_t total;  ///< the step at which the floor is reached
+  index_t total;  ///< step that reaches the floor
   double peak;
-  double floor = 0;  ///< from `total` on
+  double floor = 0;  ///< rate from step `total` on
 };
 
-/// Warm-up, then a straight line from peak to floor.
+/// Warm-up, then linear decay from peak to floor.
 double linear_decay(index_t step, const LinearSchedule& schedule);
 
 struct CosineSchedule {
   index_t warmup = 0;
-  index_t total;  ///< the step at which the floor is reached
+  index_t total;  ///< step that reaches the floor
   double peak;
-  double floor = 0;  ///< from `total` on
+  double floor = 0;  ///< rate from step `total` on
 };
 
 /// Warm-up, then half a cosine from peak to floor (Loshchilov and Hutter 2017).
@@ -41,9 +41,9 @@ double cosine(index_t step, const CosineSchedule& schedule);
 
 struct StepSchedule {
   index_t warmup = 0;
-  index_t every;  ///< steps between two drops, at least 1; counted from step 0, warm-up included
+  index_t every;  ///< number of steps between two drops, at least 1; counted from step 0, warm-up included
   double peak;
-  double factor = 0.1;  ///< from 0 to 1
+  double factor = 0.1;  ///< factor of each drop, 0 to 1
 };
 
 /// Warm-up, then peak factor^floor(step / every): PyTorch's StepLR.
@@ -52,34 +52,34 @@ double step_decay(index_t step, const StepSchedule& schedule);
 struct ExponentialSchedule {
   index_t warmup = 0;
   double peak;
-  double factor;     ///< of each step after warm-up; from 0 to 1
-  double floor = 0;  ///< the rate never falls below it
+  double factor;     ///< factor of each step after warm-up, 0 to 1
+  double floor = 0;  ///< lower limit of the rate after warm-up
 };
 
 /// Warm-up, then peak factor^(step - warmup), at least the floor.
 double exponential_decay(index_t step, const ExponentialSchedule& schedule);
 
 struct OneCycleSchedule {
-  index_t total;  ///< steps of the whole cycle
+  index_t total;  ///< number of steps of the cycle
   double peak;
-  double rise = 0.3;     ///< fraction of the cycle that rises; from 0 to 1
-  double start = 0.04;   ///< the first rate, as a fraction of the peak
-  double finish = 4e-6;  ///< the last rate, as a fraction of the peak; kept after the cycle
+  double rise = 0.3;     ///< fraction of the cycle in which the rate rises, 0 to 1
+  double start = 0.04;   ///< first rate as a fraction of the peak
+  double finish = 4e-6;  ///< last rate as a fraction of the peak; kept after the cycle
 };
 
-/// Half a cosine up from start to peak, then half a cosine down (Smith and Topin 2019); the last step, total - 1, has
-/// the last rate. The defaults are those of PyTorch's OneCycleLR.
+/// The rate rises from start to peak along half a cosine, then falls to the last rate along half a cosine (Smith and
+/// Topin 2019). Step total - 1 has the last rate. No warm-up steps. The defaults are those of PyTorch's OneCycleLR.
 double one_cycle(index_t step, const OneCycleSchedule& schedule);
 
 struct WarmupStableDecaySchedule {
   index_t warmup = 0;
-  index_t total;  ///< the step at which the floor is reached
-  index_t decay;  ///< how many of the last steps fall; what lies between warm-up and fall is at the peak
+  index_t total;  ///< step that reaches the floor
+  index_t decay;  ///< number of steps of the final decay; the steps between warm-up and decay have the peak rate
   double peak;
-  double floor = 0;  ///< from `total` on
+  double floor = 0;  ///< rate from step `total` on
 };
 
-/// Warm-up, a plateau at the peak, then a straight line to the floor (Hu et al. 2024).
+/// Warm-up, constant peak, then linear decay to the floor (Hu et al. 2024).
 double warmup_stable_decay(index_t step, const WarmupStableDecaySchedule& schedule);
 
 struct InverseSqrtSchedule {
@@ -87,8 +87,8 @@ struct InverseSqrtSchedule {
   double peak;
 };
 
-/// Warm-up, then peak sqrt(warmup / (step + 1)), which joins it without a jump; peak / sqrt(step + 1) without warm-up
-/// (Vaswani et al. 2017, section 5.3, where the peak is 1/sqrt(width warmup)).
+/// Warm-up, then peak sqrt(warmup / (step + 1)), which continues the warm-up without a jump; without warm-up, peak /
+/// sqrt(step + 1) (Vaswani et al. 2017, section 5.3, where the peak is 1/sqrt(width warmup)).
 double inverse_sqrt(index_t step, const InverseSqrtSchedule& schedule);
 
 }  // namespace xtape

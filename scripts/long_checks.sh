@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every change, or needs a quiet machine: runs that are killed 200 times and resumed, what logging
-# costs, the suite unoptimized with assertions and with examples in double precision; the tests of threads under the
-# thread sanitizer; a minute of fuzzing for each target.
+# Checks that take too long for every change or need a quiet machine: kill and resume 200 times, the cost of logging,
+# the tests without optimization but with assertions, the examples in double precision, the thread tests under the
+# thread sanitizer, and one minute of fuzzing per target.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/test.sh

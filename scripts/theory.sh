@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every experiment of theory against measurement and writes one page, or checks the verdicts against the committed
-# ones.
+# Runs every experiment that compares theory with measurement, then writes one page, or compares the verdicts with the
+# committed ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/packages.sh

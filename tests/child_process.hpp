@@ -1,4 +1,4 @@
-// Running a program as a user would, and seeing what it prints.
+// Runs a program as a user would and captures its output.
 #pragma once
 
 #include "data/temporary_files.hpp"
@@ -15,7 +15,7 @@
 
 namespace xtape::test {
 
-/// English of sorts for a model of characters to learn.
+/// A text in simple English that a character model can learn.
 inline std::string some_text(int lines) {
   std::string text;
   for (int i = 0; i < lines; ++i) text += "the " + std::to_string(i * i % 97) + " and the " + std::to_string(i) + "\n";
@@ -36,7 +36,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The number after the last `before` in a text.
+/// The number after the last occurrence of `before` in a text.
 inline double number_after(const std::string& text, const std::string& before) {
   const std::size_t at = text.rfind(before);
   REQUIRE(at != std::string::npos);
@@ -44,7 +44,7 @@ inline double number_after(const std::string& text, const std::string& before) {
 }
 
 struct Finished {
-  int code;  ///< exit code, or -1 if a signal ended it
+  int code;  ///< exit code, or -1 if a signal ended the program
   std::string out, err;
 };
 

@@ -1,5 +1,5 @@
 # xtape_doc_examples(OUTPUT PAGE): writes a source file with a test case for each ```cpp block of a documentation page.
-# The first block of the page is put before every other.
+# The first block of the page precedes every other block.
 function(xtape_doc_examples output page)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
   file(READ ${page} rest)

@@ -1,4 +1,4 @@
-// Comparisons with explicit limits, and small helpers shared by the tests.
+// Comparisons with explicit limits, and small helpers for the tests.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ constexpr bool kDouble = true;
 constexpr bool kDouble = false;
 #endif
 
-/// The limit of this flavour.
+/// The limit for this dtype.
 constexpr double tolerance(double in_double, double in_float) { return kDouble ? in_double : in_float; }
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -32,7 +32,8 @@ struct Limits {
   double absolute = tolerance(1e-12, 1e-7);
 };
 
-/// "" if got is within absolute + relative * |want| of want, else a sentence. NaN matches NaN, infinities themselves.
+/// Returns "" if `got` is within absolute + relative * |want| of `want`, else a sentence. NaN matches NaN, and
+/// infinities match if equal.
 inline std::string difference(double got, double want, const Limits& limits) {
   const bool same = got == want || (std::isnan(got) && std::isnan(want)) ||
                     (std::isfinite(got) && std::isfinite(want) &&
@@ -55,7 +56,7 @@ inline std::string difference(const Array& got, const Array& want, const Limits&
   return "";
 }
 
-/// An array of the given shape from numbers in row-major order.
+/// An array of the given shape, from elements in row-major order.
 inline Array array(const Shape& shape, std::initializer_list<double> values) {
   Array out(shape);
   REQUIRE(out.size() == values.size());
@@ -64,7 +65,7 @@ inline Array array(const Shape& shape, std::initializer_list<double> values) {
   return out;
 }
 
-/// The same for masks and indices (xtensor cannot tell {{a}, {b}} from a copy).
+/// Masks and indices of the given shape. (xtensor cannot distinguish {{a}, {b}} from a copy.)
 inline Mask mask(const Shape& shape, std::initializer_list<bool> values) {
   Mask out(shape);
   REQUIRE(out.size() == values.size());
@@ -90,7 +91,7 @@ inline Array counting(const Shape& shape) {
   return out;
 }
 
-/// The time steps begin to end - 1 of x [B, T, ...].
+/// The time steps from begin to end - 1 of x [B, T, ...].
 inline Array steps(const Tensor& x, index_t begin, index_t end) { return slice(x, 1, begin, end).value(); }
 
 inline double norm_of(const Array& x) {
@@ -109,7 +110,7 @@ inline void check_near(const Array& got, const Array& want, const Limits& limits
 }
 inline void check_equal(const Array& got, const Array& want) { check_near(got, want, {0, 0}); }
 
-/// True if f throws E and the message has `part` in it.
+/// Returns whether f throws E with a message that contains `part`.
 template <class E, class F>
 void check_throws(const F& f, const std::string& part) {
   try {

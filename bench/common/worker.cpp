@@ -52,7 +52,7 @@ class Session {
 
  private:
   std::string set_up(const std::string& name, bool tiny) {
-    workload_ = nullptr;  // before the next one takes memory
+    workload_ = nullptr;  // frees its memory before the next one allocates
     const Sizes sizes = sizes_of(name, tiny);
     workload_ = worker_.make(sizes);
     workload_->step();

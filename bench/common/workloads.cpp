@@ -51,15 +51,15 @@ const std::vector<Named>& table() {
 
 class Products {
  public:
-  /// y [rows, out] = x [rows, in] w^T, dw = dy^T x, and, if wanted, dx = dy w.
+  /// y [rows, out] = x [rows, in] w^T, dw = dy^T x, and dx = dy w if `input_gradient`.
   void linear(std::int64_t rows, std::int64_t in, std::int64_t out, bool input_gradient = true) {
     add({rows, out, in, false, true});
     add({out, in, rows, true, false});
     if (input_gradient) add({rows, in, out, false, false});
   }
 
-  /// All heads of all sequences: scores and result, and backward the gradients of weights, v, q and k. Causal attention
-  /// by blocks of queries, each with the keys up to its last query.
+  /// Attention of all heads and sequences: scores and result, then the gradients of weights, v, q and k. Causal
+  /// attention is counted in blocks of queries; each block uses the keys up to its last query.
   void attention(std::int64_t heads, std::int64_t length, std::int64_t width, bool causal) {
     constexpr std::int64_t block = 64;
     for (std::int64_t begin = 0; begin < length; begin += causal ? block : length) {
@@ -107,7 +107,7 @@ void add_products(const RecurrentSizes& s, Products& out) {
       out.add({s.batch, gates, s.hidden, false, true});   // gates += h w^T
       out.add({s.batch, s.hidden, gates, false, false});  // dh = dgates w
     }
-    out.add({gates, s.hidden, rows, true, false});  // dw of all steps at once
+    out.add({gates, s.hidden, rows, true, false});  // dw, summed over all steps in one product
   }
   out.linear(rows, s.hidden, s.vocab);
 }

@@ -1,4 +1,4 @@
-// The workloads: their names, sizes, and the matrix products that one training step of each needs.
+// The workloads: their names, their sizes, and the matrix products of one training step.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace bench {
 
-/// AdamW as both libraries run it. The rate is small so that thousands of steps on one batch change nothing that
-/// matters to the clock.
+/// Learning rate of AdamW in both libraries. It is small, so that thousands of steps on one batch keep the values in a
+/// normal range.
 inline constexpr double kRate = 1e-5;
 inline constexpr double kDecay = 0.01;
 
@@ -27,33 +27,33 @@ struct RecurrentSizes {
   std::int64_t vocab, embedding, hidden, layers, length, batch;
 };
 
-/// Two hidden layers, each linear, batch norm, relu; linear layer, cross-entropy.
+/// Two hidden layers, each with linear, batch norm and relu; then a linear layer and cross-entropy.
 struct MlpSizes {
   std::int64_t inputs, hidden, classes, batch;
 };
 
-/// Scaled dot-product attention alone, one sequence, with the gradients of q, k and v.
+/// Scaled dot-product attention of one sequence, with the gradients of q, k and v.
 struct AttentionSizes {
   std::int64_t length, heads, head_width;
   bool causal;
 };
 
-/// Layer norm with gain and bias, and its gradients.
+/// Layer norm with weight and bias, and its gradients.
 struct LayerNormSizes {
   std::int64_t rows, width;
 };
 
-/// Softmax with cross-entropy, and the gradient of the logits.
+/// Cross-entropy of logits, and the gradient of the logits.
 struct CrossEntropySizes {
   std::int64_t rows, classes;
 };
 
-/// An AdamW step alone, over square matrices.
+/// A step of AdamW over square matrices, without forward and backward.
 struct AdamWSizes {
   std::int64_t matrices, side;
 };
 
-/// x = x * w + b many times over on a short vector: the price of an op. A step is one op forward and backward.
+/// x = x * w + b many times on a short vector: measures the overhead of an op. A step is one op forward and backward.
 struct ChainSizes {
   std::int64_t links, width;
 };
@@ -61,15 +61,15 @@ struct ChainSizes {
 using Sizes = std::variant<GptSizes, RecurrentSizes, MlpSizes, AttentionSizes, LayerNormSizes, CrossEntropySizes,
                            AdamWSizes, ChainSizes>;
 
-/// Every workload's name, in the order of the table.
+/// The names of all workloads, in the order of the table.
 std::vector<std::string> workload_names();
 
-/// `tiny`: sizes for a test that only asks whether the numbers are right. Throws std::invalid_argument for a name that
-/// does not exist.
+/// The sizes of a workload; `tiny` gives small ones for tests of correctness. Throws std::invalid_argument for an
+/// unknown name.
 Sizes sizes_of(std::string_view name, bool tiny);
 
-/// `count` products c [m, n] += a b over an inner size k. A step's products run one after the other and each may use
-/// all threads, unless they are `independent` (the heads of attention).
+/// `count` products C [m, n] += A B with inner dimension k. The products of a step run one after the other and each may
+/// use all threads, unless they are `independent` (the heads of attention).
 struct Product {
   std::int64_t m, n, k;
   bool a_transposed = false, b_transposed = false;
@@ -77,11 +77,11 @@ struct Product {
   bool independent = false;
 };
 
-/// The products of a step, backward included, that no implementation can do without. Of causal attention, what is
-/// hidden is left out to within a block of 64 positions.
+/// The products of one step, backward included, that every implementation needs. Causal attention counts unmasked pairs
+/// only, rounded to blocks of 64 positions.
 std::vector<Product> products_of(const Sizes& sizes);
 
-/// Multiplications and additions of the products.
+/// Number of multiplications and additions in the products.
 double flops_of(const std::vector<Product>& products);
 
 }  // namespace bench

@@ -31,14 +31,14 @@ def parse_arguments():
 
 
 def named_by(word, known):
-    """The workload of that name, else those that match it as a pattern or start with it."""
+    """The workload with this name, else all that match it as a pattern or start with it."""
     if word in known:
         return {word}
     return {name for name in known if fnmatch.fnmatch(name, word) or name.startswith(word + "_")}
 
 
 def chosen(parser, known, words):
-    """The workloads that the words name, in the table's order; all for no words."""
+    """The workloads that the arguments name, in the order of the table; all if there are no arguments."""
     wanted = set()
     for word in words:
         named = named_by(word, known)
@@ -49,7 +49,7 @@ def chosen(parser, known, words):
 
 
 def introduce(binaries):
-    """Prints what everything runs on; returns the peak in GFLOP/s."""
+    """Prints the libraries and kernels in use. Returns the peak in GFLOP/s."""
     peaks = []
     for kind in kinds():
         for threads in THREADS:
@@ -63,7 +63,7 @@ def introduce(binaries):
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the workers are ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the workers end, too
     parser, arguments = parse_arguments()
     with closing(Worker(arguments.binaries, kinds()[0], 1)) as worker:
         workloads = chosen(parser, worker.ask("list"), arguments.workloads)

@@ -1,4 +1,4 @@
-"""The measurement of one workload: every worker is set up, checked and warmed up, then they take turns."""
+"""Measures one workload: sets up, checks and warms up every worker, then runs them in turns."""
 
 import statistics
 from contextlib import ExitStack, closing
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from workers import THREADS, Worker, WorkerError, kinds
 
-TURN_MS = 100  # how long a turn is, if a step is shorter
-LIMIT = 1e-3  # on the difference of losses and gradient norms
+TURN_MS = 100  # length of a turn if a step is shorter
+LIMIT = 1e-3  # largest relative difference of loss and gradient norm
 
 
 @dataclass
 class First:
-    """What a worker says of its first step."""
+    """A worker's report on its first step."""
 
     loss: float
     gradient_norm: float
-    parts: float  # by which the time of a step is divided
-    flops: float  # of its matrix products
+    parts: float  # divisor of the step's time
+    flops: float  # of the step's matrix products
 
 
 def check_same(workload, workers, firsts):
@@ -35,7 +35,7 @@ def check_same(workload, workers, firsts):
 
 
 def warm_up(worker):
-    """Runs a few steps and returns how many fill a turn."""
+    """Runs a few steps. Returns the number of steps that fill a turn."""
     step_ms = worker.number("run 2")
     if step_ms < TURN_MS / 2:
         step_ms = worker.number(f"run {max(3, int(TURN_MS / step_ms))}")
@@ -47,12 +47,12 @@ def take_turns(workers, counts, rounds):
         first = turn % len(workers)
         for worker, count in list(zip(workers, counts))[first:] + list(zip(workers, counts))[:first]:
             if count > 1:
-                worker.ask("run 1")  # fetches its data back into the caches
+                worker.ask("run 1")  # loads its data back into the caches
             worker.times.append(worker.number(f"run {count}"))
 
 
 def measure(binaries, workload, rounds, peak_gflops):
-    """One row of the result."""
+    """Returns one row of the result."""
     with ExitStack() as stack:
         workers = [
             stack.enter_context(closing(Worker(binaries, kind, threads))) for kind in kinds() for threads in THREADS

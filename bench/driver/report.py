@@ -1,4 +1,4 @@
-"""The table, in Markdown."""
+"""Formats the results as a Markdown table."""
 
 from workers import THREADS
 
@@ -19,7 +19,7 @@ def cells(row):
 
 
 def number(value):
-    """Three significant digits, without an exponent."""
+    """Formats with three significant digits, without an exponent."""
     if value is None:
         return "-"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 5

@@ -1,4 +1,4 @@
-"""Worker processes: what runs in which environment, and how to talk to them."""
+"""Worker processes: their programs, their environments and the communication with them."""
 
 import glob
 import os
@@ -10,12 +10,12 @@ THREADS = (1, 2)
 
 
 class WorkerError(Exception):
-    """A worker said that it cannot go on, or died."""
+    """A worker reported an error or died."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A program with the environment that it runs in, beside the caller's own."""
+    """A program and the variables that it gets in addition to the caller's environment."""
 
     name: str
     program: str
@@ -23,8 +23,8 @@ class Kind:
 
 
 def tuned_environment():
-    """What makes LibTorch fastest: the best kernels of its BLAS whatever the processor's model number says, one OpenMP
-    for both, large pages, and memory that is kept instead of given back to the system."""
+    """The environment in which LibTorch is fastest: the widest kernels of its BLAS whatever the processor's model
+    number, one OpenMP runtime for both libraries, huge pages, and an allocator that keeps freed memory."""
     blas = glob.glob("/usr/lib/*/openblas-openmp/libblas.so.3")
     if not blas:
         raise WorkerError("OpenBLAS with OpenMP was not found: install libopenblas0-openmp")
@@ -51,8 +51,8 @@ def kinds():
 
 
 class Worker:
-    """One process, which sleeps, stopped by a signal, whenever it is not asked something: idle threads that spin would
-    take the processor from the one that is being timed."""
+    """One worker process. It is stopped by a signal except while it answers, because its idle threads would spin and
+    take processor time from the worker that is being timed."""
 
     def __init__(self, binaries, kind, threads):
         self.kind = kind.name
@@ -68,13 +68,13 @@ class Worker:
         )
 
     def ask(self, line):
-        """The words of the answer, without the first."""
+        """Sends a command. Returns the words of the answer, without the first."""
         self._process.send_signal(signal.SIGCONT)
         try:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # its last words are read below
+            pass  # its last output is read below
         answer = self._process.stdout.readline()
         if not answer or answer.startswith("error"):
             raise WorkerError(f"{self.kind}, {self.threads} threads, asked '{line}': {answer.strip() or 'it died'}")

@@ -1,4 +1,4 @@
-// The worker of LibTorch.
+// The worker process for LibTorch.
 #include "workloads.hpp"
 
 #include <ATen/Version.h>
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// The file that the dynamic linker found sgemm in, and OpenBLAS's own words about itself if it is OpenBLAS.
+/// The file from which the dynamic linker took sgemm, and OpenBLAS's description of itself if it is OpenBLAS.
 std::string blas() {
   void* sgemm = dlsym(RTLD_DEFAULT, "sgemm_");
   Dl_info info;
@@ -19,7 +19,7 @@ std::string blas() {
   return out;
 }
 
-/// "AVX512" of the line "CPU capability usage: AVX512" that LibTorch says about itself.
+/// Returns "AVX512" from LibTorch's line "CPU capability usage: AVX512".
 std::string capability() {
   const std::string config = at::show_config(), key = "CPU capability usage: ";
   const std::size_t at = config.find(key);

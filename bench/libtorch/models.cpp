@@ -1,4 +1,4 @@
-// Whole models: forward, backward, AdamW. Parameters have the names of xtape's.
+// Whole models: forward, backward, AdamW. The parameters have the same names as in xtape.
 #include "workloads.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 namespace nn = torch::nn;
 using torch::Tensor;
 
-/// One training step of a network that returns its loss.
+/// One training step of a network whose forward pass returns the loss.
 template <class Network>
 class Training final : public Workload {
  public:
@@ -115,8 +115,8 @@ struct Gpt : nn::Module {
   Tensor inputs_, targets_, positions_, mask_;
 };
 
-/// Recurrent layers of kind `Layer` (nn::RNN, nn::GRU, nn::LSTM), registered as `name`. Time comes first, which spares
-/// LibTorch a transposition.
+/// Recurrent layers of type `Layer` (nn::RNN, nn::GRU, nn::LSTM), registered as `name`. The time axis comes first,
+/// which saves LibTorch a transposition.
 template <class Layer, class Options>
 struct Recurrent : nn::Module {
   Recurrent(const RecurrentSizes& s, const char* name)

@@ -40,7 +40,7 @@ torch::Tensor attention(const torch::Tensor& q, const torch::Tensor& k, const to
 
 namespace {
 
-/// What the single ops share: leaves whose gradients are wanted, and a fixed upstream gradient.
+/// Base class of the single ops: leaf tensors that require gradients, and a fixed upstream gradient.
 class Op : public Workload {
  public:
   void step() final {
@@ -127,7 +127,7 @@ class Chain final : public Op {
   torch::Tensor start_;
 };
 
-/// Its loss is the norm of all parameters after the step.
+/// The "loss" is the norm of all parameters after the step.
 class OptimizerAlone final : public Workload {
  public:
   explicit OptimizerAlone(const AdamWSizes& s) {

@@ -1,4 +1,4 @@
-// Prints each kernel's time beside what the machine's bandwidth or arithmetic allows, measured in the same run.
+// Prints the time of each kernel beside the limit set by memory bandwidth or arithmetic, measured in the same run.
 #include "limits.hpp"
 #include "workloads.hpp"
 
@@ -31,9 +31,9 @@ namespace {
 using namespace xtape;
 using kernels::Unary;
 
-constexpr int kTrials = 9;  // the best counts
+constexpr int kTrials = 9;  // the best trial counts
 
-/// Milliseconds of one call, the best of several trials of about 5 ms each.
+/// Milliseconds of one call: the best of several trials of about 5 ms each.
 double best_milliseconds(const std::function<void()>& call) {
   const double first = milliseconds(2, call);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(5 / first));
@@ -48,12 +48,12 @@ void print(const char* kernel, const std::string& size, double time, double rate
   std::fflush(stdout);
 }
 
-/// How many arrays a kernel reads, how many others it writes, and how many it changes in place.
+/// Number of arrays that a kernel reads, that it writes, and that it changes in place.
 struct Arrays {
   index_t read, written = 0, changed = 0;
 };
 
-/// A kernel over arrays of `count` floats. What it writes counts twice, see triad_gbytes.
+/// Times a kernel over arrays of `count` floats. A written array counts twice; see triad_gbytes.
 void by_bandwidth(const char* kernel, const std::string& size, Arrays arrays, index_t count,
                   const std::function<void()>& call) {
   static std::map<std::pair<index_t, bool>, double> limits;
@@ -78,7 +78,7 @@ std::string text(std::initializer_list<std::int64_t> sizes, const char* between 
   return out;
 }
 
-/// An array of numbers that every kernel accepts.
+/// An array of values that every kernel accepts.
 Array operand(index_t count) { return numbers("operand", shape_of({count})); }
 
 void elementwise(index_t n) {
@@ -175,7 +175,7 @@ void permute(const char* name, std::initializer_list<index_t> sizes, std::initia
   by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), y.data(), false); });
 }
 
-/// The products of a workload, those of equal sizes once.
+/// The matrix products of a workload, each size once.
 void products(const char* workload) {
   std::set<std::tuple<index_t, index_t, index_t, bool, bool>> seen;
   for (const Product& p : products_of(sizes_of(workload, false))) {
@@ -190,8 +190,8 @@ void products(const char* workload) {
   }
 }
 
-/// Operations that no blocking can save: two products forward, five backward (the scores are computed again); half if
-/// causal.
+/// Counts the operations that every implementation needs: two products in the forward pass, five in the backward pass
+/// (which recomputes the scores); half of them if causal.
 void attention(index_t batches, index_t heads, index_t length, index_t width, bool causal) {
   const index_t n = batches * heads * length * width;
   const Array q = operand(n), k = operand(n), v = operand(n), upstream = operand(n);
@@ -221,7 +221,8 @@ void attention(index_t batches, index_t heads, index_t length, index_t width, bo
   });
 }
 
-/// All steps of an LSTM layer after its inputs' product: one product with the recurrent weights a step, both ways.
+/// All steps of an LSTM layer after the product of its inputs: one product with the recurrent weights per step, forward
+/// and backward.
 void lstm(index_t batch, index_t steps, index_t hidden) {
   const index_t n = batch * steps;
   std::vector<index_t> offset, place;

@@ -11,13 +11,13 @@ namespace bench {
 
 namespace {
 
-constexpr int kTrials = 7;                 // the best counts
-constexpr int kPeakTrials = 200;           // by then each thread has a processor to itself
-constexpr std::int64_t kRounds = 1 << 20;  // multiply-adds of each register
+constexpr int kTrials = 7;                 // the best trial counts
+constexpr int kPeakTrials = 200;           // enough for each thread to get a processor of its own
+constexpr std::int64_t kRounds = 1 << 20;  // multiply-adds per register
 
 using xtape::index_t;
 
-/// The loops, for registers of `bytes` bytes, `count` of which hold sums.
+/// The loops for vector registers of `bytes` bytes, `count` of which hold sums.
 template <int bytes, int count>
 struct Loops {
   typedef float Vector __attribute__((vector_size(bytes)));
@@ -28,7 +28,8 @@ struct Loops {
   [[gnu::always_inline]] static inline float multiply_add(float factor, float term) {
     Vector sums[count];
     const Vector a = factor - Vector{}, b = term - Vector{};
-    for (int j = 0; j < count; ++j) sums[j] = term * static_cast<float>(j) - Vector{};  // all different
+    // all different, so that the compiler cannot merge them
+    for (int j = 0; j < count; ++j) sums[j] = term * static_cast<float>(j) - Vector{};
     for (std::int64_t i = 0; i < kRounds; ++i)
 #pragma GCC unroll 32
       for (int j = 0; j < count; ++j) sums[j] = sums[j] * a + b;
@@ -93,7 +94,7 @@ const Table& table() {
   return plain;
 }
 
-volatile float factor = 0.999f, term = 1e-3f, sink;  // not known to the compiler
+volatile float factor = 0.999f, term = 1e-3f, sink;  // volatile: the compiler must not know the values
 
 /// Milliseconds of the fastest of several trials.
 template <class Body>
@@ -103,12 +104,12 @@ double best_milliseconds(std::int64_t count, const Body& body, int trials = kTri
   return best;
 }
 
-/// Elements of each thread's part of an array that with `arrays - 1` others takes `bytes`.
+/// Elements per thread of one of `arrays` arrays that together take `bytes`.
 index_t part_of(std::int64_t bytes, int arrays) {
   return std::max<index_t>(1024, bytes / 4 / arrays / xtape::threads() / 256 * 256);
 }
 
-/// Passes that move about 30 MB, so that short arrays are timed long enough.
+/// Number of passes that move about 30 MB in total, so that short arrays are timed long enough.
 std::int64_t passes(std::int64_t bytes) {
   return std::max<std::int64_t>(3, 30'000'000 / std::max<std::int64_t>(1, bytes));
 }

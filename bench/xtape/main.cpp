@@ -1,4 +1,4 @@
-// The worker of xtape.
+// The worker process for xtape.
 #include "workloads.hpp"
 
 #include <xtape/core/kernels/gemm.hpp>

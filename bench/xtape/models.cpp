@@ -10,7 +10,7 @@ namespace {
 
 using namespace xtape;
 
-/// What the models share. A model's constructor builds its layers from `store` and then calls `ready`.
+/// Base class of the models. A model's constructor builds its layers from `store`, then calls `ready`.
 class Model : public Workload {
  public:
   void step() final {
@@ -61,7 +61,7 @@ class Gpt final : public Model {
   IndexArray inputs_, targets_;
 };
 
-/// One recurrent layer's parameters, under PyTorch's names.
+/// The parameters of one recurrent layer, with PyTorch's names.
 class RecurrentLayer {
  public:
   RecurrentLayer(const Scope& scope, std::int64_t number, std::int64_t rows, std::int64_t inputs, std::int64_t hidden) {
@@ -122,7 +122,7 @@ class Recurrent final : public Model {
   IndexArray inputs_, targets_;
 };
 
-/// Batch norm with running statistics, as LibTorch's layer keeps them too.
+/// Batch norm with running statistics, like LibTorch's layer.
 class Norm1d {
  public:
   Norm1d(const Scope& scope, std::int64_t width)

@@ -100,7 +100,7 @@ class CrossEntropy final : public Workload {
   double loss_ = 0;
 };
 
-/// Its loss is the norm of all parameters after the step.
+/// The "loss" is the norm of all parameters after the step.
 class OptimizerAlone final : public Workload {
  public:
   explicit OptimizerAlone(const AdamWSizes& s) {

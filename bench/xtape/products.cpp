@@ -1,5 +1,4 @@
-// A worker whose steps are the matrix products of a workload's step and nothing else: what they cost when everything
-// around them is free.
+// A worker that runs only the matrix products of a workload's step: their time is a lower bound of the step's.
 #include "limits.hpp"
 #include "workloads.hpp"
 
@@ -11,7 +10,7 @@ namespace bench {
 
 namespace {
 
-/// The operands of one entry. Independent products have their own parts of them, the others share.
+/// The operands of one entry. Independent products have separate operands, the others share them.
 struct Operands {
   explicit Operands(const Product& p)
       : product(p),

@@ -1,4 +1,4 @@
-// The workloads as xtape runs them.
+// The workloads in xtape.
 #pragma once
 
 #include "common/numbers.hpp"
@@ -17,7 +17,7 @@ std::unique_ptr<Workload> make(const CrossEntropySizes& sizes);
 std::unique_ptr<Workload> make(const AdamWSizes& sizes);
 std::unique_ptr<Workload> make(const ChainSizes& sizes);
 
-/// `scale` times uniform numbers of the stream `name`.
+/// Uniform numbers of the stream `name`, times `scale`.
 inline xtape::Array numbers(std::string_view name, const xtape::Shape& shape, double scale = 1) {
   xtape::Array out(shape);
   fill_uniform(name, scale, out.data(), static_cast<std::int64_t>(out.size()));

@@ -82,9 +82,9 @@ std::string bands_json(const Envelope& bands) {
     json["decades"] = range.high > range.low ? (range.high - range.low) / kLevels : 1 / kLevels;
   }
   const auto text = [&](const std::vector<double>& values) { return exact ? floats(values) : codes(values, range); };
-  json["middle"] = text(bands.middle);
-  const std::string low = text(bands.low), high = text(bands.high);
-  if (low != json["middle"] || high != json["middle"]) {  // else each bucket is one step
+  const std::string low = text(bands.low), middle = text(bands.middle), high = text(bands.high);
+  json["middle"] = middle;
+  if (low != middle || high != middle) {  // else each bucket is one step
     json["low"] = low;
     json["high"] = high;
   }

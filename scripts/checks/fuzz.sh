@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries random and nearly sound inputs on every reader and on the shapes of every op, under the address and
-# undefined-behaviour sanitizers, with a limit for each allocation. Needs clang.
+# Fuzzes every reader and the shapes of every op with random and almost valid inputs, under the address and
+# undefined-behavior sanitizers, with a limit on each allocation. Needs clang.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source scripts/lib/packages.sh
@@ -10,9 +10,9 @@ targets=(safetensors npy idx csv run_log checkpoint ops)
 usage() {
   cat <<END
 usage: scripts/checks/fuzz.sh [SECONDS] [TARGET...]
-  SECONDS   for each target (default 10)
-  TARGET    of: ${targets[*]} (default all)
-What was found new is kept in build/fuzz/corpus for the next time; a crash leaves its input in build/fuzz/crash-*.
+  SECONDS   per target (default 10)
+  TARGET    one of: ${targets[*]} (default all)
+New inputs are kept in build/fuzz/corpus for the next run. The input of a crash is kept in build/fuzz/crash-*.
 END
 }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Kills a small training run at random moments with SIGKILL, resumes it, and compares what it leaves with an undisturbed
-# run, byte for byte (what depends on the clock left out).
+# Kills a small training run at random moments with SIGKILL, resumes it, and compares its files byte for byte with those
+# of an undisturbed run, except for clock times.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 usage() {
   cat <<'END'
 usage: scripts/checks/kill_and_resume.sh [KILLS] [PROGRAM...]
-  KILLS     how many runs are killed for each program (default 200)
-  PROGRAM   of build/release/examples (default char_transformer char_rnn)
+  KILLS     number of kills per program (default 200)
+  PROGRAM   a program in build/release/examples (default char_transformer char_rnn)
 END
 }
 
@@ -21,7 +21,7 @@ shift $(($# > 0))
 programs=("${@:-char_transformer}")
 (($#)) || programs+=(char_rnn)
 examples=$PWD/build/release/examples
-memory=/dev/shm # killing a process loses nothing that is not on the disk, and flushing to memory is faster
+memory=/dev/shm # a killed process loses only what it did not write, and /dev/shm makes fsync fast
 [[ -w $memory ]] || memory=${TMPDIR:-/tmp}
 work=$(mktemp -d "$memory/xtape-kill.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -32,12 +32,12 @@ declare -A sizes=([char_transformer]="--width 16 --heads 2" [char_rnn]="--hidden
 options=(--text text --steps 60 --context 16 --batch 4 --layers 2 --dropout 0.2 --threads 1 --sample 5
   --log-interval 3 --val-interval 7 --save-interval 1)
 
-# What a run leaves: one line a file, its checksum, without the clock.
+# Prints the checksum of each file of a run, without clock times.
 left() {
   (cd "$1" && sed 's/,"wall":.*//' metrics.jsonl | cksum && cksum grad_norms.csv events.jsonl weights.safetensors checkpoints/*)
 }
 
-# killed COMMAND...: starts it and kills it at a random moment; fails if it was faster.
+# killed COMMAND...: starts COMMAND and kills it at a random moment. Fails if COMMAND ended before.
 killed() {
   "$@" >output 2>&1 &
   local process=$!
@@ -63,7 +63,7 @@ for program in "${programs[@]}"; do
     rm -rf run
     killed "$examples/$program" "${options[@]}" "${size[@]}" --out run || continue
     count=$((count + 1))
-    if [[ ! -f run/run.json ]]; then # killed before there was a run
+    if [[ ! -f run/run.json ]]; then # killed before the run began
       anew=$((anew + 1))
       start >output 2>&1 || { cat output && exit 1; }
     else
@@ -74,5 +74,5 @@ for program in "${programs[@]}"; do
     cmp undisturbed disturbed || { echo "FAILED: $program, kill $count" && cat output && exit 1; }
     ((count % 20)) || echo "$program: $count of $kills"
   done
-  echo "$program: killed $count runs of about $length ms, $again of them twice, $anew before they had begun; all ended with the same bytes"
+  echo "$program: killed $count runs of about $length ms, $again of them twice, $anew before the run began; all files equal those of the undisturbed run"
 done

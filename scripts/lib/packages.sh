@@ -1,20 +1,22 @@
 # shellcheck shell=bash disable=SC2034
-# The Debian packages that the scripts need, and their installation. To be sourced.
+# The Debian packages that the scripts need, and a function that installs them. Source this file.
 
-# Building the library, its tests and its examples.
+# To build the library, its tests and its examples.
 build_packages=(
   cmake ninja-build g++
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
   librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev libjs-chart.js
   python3
 )
-# The browser in which the tests look at the report.
+# The browser for the tests of the report.
 test_packages=(chromium)
-# The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
+# For the benchmark: LibTorch, the OpenMP build of OpenBLAS that LibTorch uses, and the Python driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
-# The fuzz targets.
+# For the fuzz targets.
 fuzz_packages=(clang libclang-rt-dev)
-# The King James text.
+# A bare system for scripts/checks/bare_root.sh.
+bare_root_packages=(debootstrap)
+# The text of the King James Bible.
 kjv_packages=(bible-kjv)
 # The pronouncing dictionary.
 cmu_packages=(festlex-cmu)
@@ -27,8 +29,8 @@ missing_packages() {
   done
 }
 
-# Installs what is missing of the named packages as root or by a sudo that asks no password; without either prints the
-# line to run and exits 2.
+# Installs those of the named packages that are missing, as root or with a sudo that asks for no password. Otherwise
+# prints the command to run and exits with status 2.
 ensure_packages() {
   if ! { command -v dpkg-query && command -v apt-get; } >/dev/null; then
     echo "error: this is not Debian; install the counterparts of: $*" >&2

@@ -1,4 +1,4 @@
-"""Writes the page of theory against measurement: page.py PAGE.html RESULT.json..."""
+"""Writes the page that compares theory with measurement: page.py PAGE.html RESULT.json..."""
 import html
 import json
 import sys
@@ -91,7 +91,7 @@ def claim_section(claim, anchor):
 
 
 def overview(claims):
-    """A line for each claim: its row, its statement, how many of its verdicts hold."""
+    """A table with one line per claim: its row, its statement, and how many of its verdicts hold."""
     lines = []
     for anchor, claim in claims:
         judged = [check for check in claim["checks"] if check["judged"]]

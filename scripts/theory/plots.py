@@ -1,4 +1,4 @@
-"""Plots as SVG that takes its colours from the page: lines, points and square pictures."""
+"""SVG plots with lines, points or square cells; the page's style sheet gives the colors."""
 import html
 import math
 import re
@@ -50,7 +50,7 @@ def formula(text):
 
 
 class Axis:
-    """From values to a place between two ends."""
+    """Maps values to coordinates between `begin` and `end`, linearly or by their logarithm."""
 
     def __init__(self, values, log, begin, end):
         self.log, self.begin, self.end = log, begin, end
@@ -68,7 +68,7 @@ class Axis:
         return self.begin + (self.scaled(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def ticks(self):
-        """(place, text)"""
+        """[(coordinate, text)] of the tick marks."""
         span = self.high - self.low
         if self.log:
             step = max(1, math.ceil(span / 6))
@@ -85,7 +85,7 @@ class Axis:
 
 
 def shown_points(curve, plot):
-    """The points that the axes can show: finite, and positive where an axis is logarithmic."""
+    """The points that the axes can show: finite, and positive if the axis is logarithmic."""
     for x, y in zip(map(float, curve["x"]), map(float, curve["y"])):
         if math.isfinite(x) and math.isfinite(y) and not (plot["log_x"] and x <= 0) and not (plot["log_y"] and y <= 0):
             yield x, y
@@ -105,7 +105,7 @@ def drawn_curve(curve, colour, points, x_axis, y_axis):
 
 
 def colours_of(curves):
-    """Predicted curves take the colour of the measured one that follows, if they come in pairs; else ink."""
+    """Color class of each curve: predicted curves are drawn in ink, measured ones in the colors c0 to c8."""
     measured = iter(f"c{i % 9}" for i in range(99))
     return ["ink" if curve["predicted"] else next(measured) for curve in curves]
 
@@ -123,7 +123,7 @@ def plot_svg(plot):
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" class="grid"/>')
         parts.append(f'<text x="{place:.1f}" y="{HEIGHT - BOTTOM + 17}" class="tick" text-anchor="middle">{text}</text>')
     colours = colours_of(plot["curves"])
-    order = sorted(range(len(points)), key=lambda i: plot["curves"][i]["points"])  # points over lines
+    order = sorted(range(len(points)), key=lambda i: plot["curves"][i]["points"])  # points are drawn over lines
     parts += [drawn_curve(plot["curves"][i], colours[i], points[i], x_axis, y_axis) for i in order]
     label = html.escape(plot["x_label"])
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" class="axis" text-anchor="middle">{label}</text>')
@@ -147,7 +147,7 @@ def plot_figure(plot):
             f'</figcaption>{legend(plot)}{plot_svg(plot)}</figure>')
 
 
-# Every eighth colour of viridis, from dark to light.
+# Eight colors of the viridis map, from dark to light.
 VIRIDIS = [(68, 1, 84), (70, 50, 127), (54, 92, 141), (39, 127, 142), (31, 161, 135), (74, 194, 109), (160, 218, 57),
            (253, 231, 37)]
 
@@ -159,7 +159,7 @@ def viridis(share):
 
 
 def picture_figure(picture):
-    """Weights as squares, coloured by their square roots; what causality hides is left out."""
+    """Attention weights as squares, colored by their square roots; causally masked cells are left out."""
     rows = picture["rows"]
     size = 9
     cells = "".join(

@@ -2,7 +2,7 @@
 
   verdicts.py check REFERENCE_DIRECTORY RESULT.json...    exits 1 if a judged verdict, a count or a tolerance changed
   verdicts.py update REFERENCE_DIRECTORY RESULT.json...   writes the reference
-  verdicts.py list RESULT.json...                         exits 1 if a judged verdict is not as it should be
+  verdicts.py list RESULT.json...                         exits 1 if a judged verdict fails
 """
 import json
 import os
@@ -15,7 +15,7 @@ def load(path):
 
 
 def judged(result):
-    """{(row, statement, what): check} of what is judged."""
+    """The judged checks: {(row, statement, what): check}."""
     return {
         (claim["row"], claim["statement"], check["what"]): check
         for claim in result["claims"]
@@ -25,7 +25,7 @@ def judged(result):
 
 
 def number(value):
-    """JSON has no NaN and Inf: they stand as strings, which float() reads."""
+    """Converts a number of a result, where NaN and infinity are strings because JSON lacks them; float() reads both."""
     return float(value)
 
 
@@ -34,7 +34,7 @@ def as_it_should_be(verdict):
 
 
 def differences(name, reference, found):
-    """Sentences on what is not as in the reference."""
+    """Sentences that describe the differences from the reference."""
     for key in reference.keys() - found.keys():
         yield f"{name} {key[0]}: gone: {key[2]}"
     for key, check in found.items():
@@ -53,7 +53,7 @@ def differences(name, reference, found):
 
 
 def reduced(result):
-    """What of a result is committed: the judged checks, without curves."""
+    """The part of a result that is committed: the judged checks, without curves."""
     claims = [
         {"row": c["row"], "statement": c["statement"], "checks": [check for check in c["checks"] if check["judged"]]}
         for c in result["claims"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every workload of the benchmark at a tiny size: loss and gradient norm of the first step must be those that LibTorch's
-# worker gave (tiny_expected.txt, written by the same commands), and a second step must run.
+# Runs every workload of the benchmark at a tiny size. Loss and gradient norm of the first step must agree with those of
+# LibTorch's worker (tiny_expected.txt, written by the same commands), and a second step must run.
 set -euo pipefail
 worker=$1
 expected=$(dirname "${BASH_SOURCE[0]}")/tiny_expected.txt
@@ -15,7 +15,7 @@ paste -d ' ' <(printf '%s\n' "${names[@]}") <(echo "$ready") | awk -v expected="
   differs($2, loss[$1]) || differs($3, norm[$1]) { print $1 ": got " $2 " " $3 ", want " loss[$1] " " norm[$1]; bad++ }
   END { if (NR != wanted) { print NR " workloads, expected " wanted; bad++ } exit bad > 0 }'
 
-# What cannot be obeyed ends the worker with a reason.
+# An invalid command ends the worker with a reason.
 if answer=$(echo "setup nothing" | "$worker"); then
   echo "an unknown workload was accepted: $answer" && exit 1
 fi

@@ -13,7 +13,7 @@ namespace xtape::test {
 
 struct Evaluated {
   Array value;
-  std::vector<Array> grads;  ///< of sum(seed * value), one for each input
+  std::vector<Array> grads;  ///< gradient of sum(seed * value) with respect to each input
 };
 
 using Function = std::function<Tensor(std::span<const Tensor>)>;
@@ -29,7 +29,7 @@ inline Evaluated evaluate(const Function& f, const std::vector<Array>& inputs, c
   return out;
 }
 
-/// The same with a seed of ones: the gradients of the sum of all elements.
+/// Evaluates with a seed of ones: the gradients are those of the sum of all elements.
 inline Evaluated evaluate(const Function& f, const std::vector<Array>& inputs) {
   const std::vector<Tensor> constants(inputs.begin(), inputs.end());
   return evaluate(f, inputs, Tensor::ones(f(constants).shape()).value());

@@ -1,4 +1,4 @@
-// Backward passes that throw half-way: what stays usable and what is refused.
+// Backward passes that throw: what stays usable and what is refused afterwards.
 #include "support.hpp"
 
 #include <stdexcept>
@@ -12,12 +12,12 @@ struct Broken : std::runtime_error {
   Broken() : std::runtime_error("broken on purpose") {}
 };
 
-/// An op whose rule throws.
+/// An op whose backward function throws.
 Tensor broken_op(const Tensor& x) {
   return Tape::record("broken", {x}, Tensor(x.value()), [](const Array&, Grads&) { throw Broken(); });
 }
 
-/// Runs a backward pass that fails after `late` and before `early` get gradients.
+/// Runs a backward pass that fails after `late` got its gradient and before `early` gets one.
 void fail_backward(Tape& tape, const Parameter& early, const Parameter& late) {
   const Tensor loss = sum(broken_op(early * real(2)) * late);
   CHECK_THROWS_AS(tape.backward(loss), Broken);
@@ -25,7 +25,7 @@ void fail_backward(Tape& tape, const Parameter& early, const Parameter& late) {
 
 }  // namespace
 
-TEST_CASE("after a rule threw, every gradient of the tape is refused until zero_grad") {
+TEST_CASE("after a backward function threw, every gradient of the tape is refused until zero_grad") {
   Parameter early("early", row({1, 2})), late("late", row({3, 4})), other("other", row({5, 6}));
   other.set_grad(row({7, 8}));
   Tape tape;
@@ -73,7 +73,7 @@ TEST_CASE("a pass over a parameter with an invalid gradient is refused before it
   check_equal(fresh.grad(), row({3, 4}));
 }
 
-TEST_CASE("a gradient set by hand replaces an invalid one") {
+TEST_CASE("a gradient set by the user replaces an invalid one") {
   Parameter early("early", row({1, 2})), late("late", row({3, 4}));
   Tape tape;
   fail_backward(tape, early, late);
@@ -81,7 +81,7 @@ TEST_CASE("a gradient set by hand replaces an invalid one") {
   check_equal(late.grad(), row({1, 1}));
 }
 
-TEST_CASE("a failed tape is finished and answers for none of its variables") {
+TEST_CASE("after a failed backward pass, the tape is finished and gives no gradient of its variables") {
   Tape tape;
   const Tensor x = tape.variable(row({1, 2}));
   const Tensor loss = sum(broken_op(x) * x);
@@ -91,7 +91,7 @@ TEST_CASE("a failed tape is finished and answers for none of its variables") {
   CHECK(tape.nodes() == 0);
 }
 
-TEST_CASE("a rule that delivers a gradient of a wrong shape is refused") {
+TEST_CASE("a backward function that returns a gradient of the wrong shape is refused") {
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, 2}));
   const auto with = [&](auto rule) { return Tape::record("odd", {x}, Tensor(array({2, 2}, {1, 2, 3, 4})), rule); };
@@ -108,13 +108,13 @@ TEST_CASE("a gradient that does not broadcast to its operand is refused") {
                            "[odd] a gradient does not fit its operand; got shapes (2) and (3)");
 }
 
-TEST_CASE("a rule that cannot be moved onto the tape leaves it usable") {
+TEST_CASE("an exception while a backward function is moved onto the tape leaves the tape usable") {
   struct Stubborn {
     Stubborn() = default;
     Stubborn(Stubborn&&) { throw Broken(); }
     void operator()(const Array&, Grads&) const {}
   };
-  struct OnceMoved {  // survives the way into record and fails at the last step
+  struct OnceMoved {  // can be moved into record, and throws at the last move
     int moves = 0;
     OnceMoved() = default;
     OnceMoved(OnceMoved&& other) : moves(other.moves + 1) {

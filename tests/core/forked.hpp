@@ -1,4 +1,4 @@
-// Running a piece of a test in a forked child.
+// Runs a part of a test in a forked child process.
 #pragma once
 
 #include "support.hpp"
@@ -8,8 +8,8 @@
 
 namespace xtape::test {
 
-/// Exit code of `body` run in a child: 0 if it returned true, 1 if false, 2 if it threw, -1 if a signal ended it; a
-/// child that hangs is ended after 20 seconds.
+/// Exit code of a child that runs `body`: 0 if body returned true, 1 if false, 2 if it threw, -1 if a signal ended the
+/// child. A child that hangs is killed after 20 seconds.
 template <class Body>
 int in_child(const Body& body) {
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// Every table of gradient-check cases, in double, with every variant.
+// Runs every table of gradient-check cases, in double, with every variant of each case.
 #include <xtape/core/gradcheck.hpp>
 
 #include "support.hpp"
@@ -23,7 +23,7 @@ void check_case(const GradCase& entry, const char* variant, const GradCheckOptio
 
 }  // namespace
 
-TEST_CASE("gradients of every op agree with central differences") {
+TEST_CASE("the gradients of every op agree with central differences") {
   for (const GradCase& entry : all_grad_cases()) {
     check_case(entry, "as it is", {});
     check_case(entry, "used twice", {.seed = 7, .twice = true});

@@ -1,4 +1,4 @@
-// Nothing accumulates over training steps, and a backward pass frees as it goes. O-22.
+// Memory use stays constant over training steps, and a backward pass frees memory as it goes.
 #include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -14,7 +14,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// Two layers of a regression net.
+/// Two layers of a regression network.
 struct Net {
   Parameter w1{"w1", sample({8, 4}, 1)}, b1{"b1", sample({8}, 2)}, w2{"w2", sample({1, 8}, 3)};
   Tensor x = sample({16, 4}, 4), target = sample({16, 1}, 5);
@@ -49,7 +49,8 @@ double resident_megabytes() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-/// Runs `step(i)` `steps` times; nodes, bytes and blocks alive must be the same after every step from the third on.
+/// Runs `step(i)` `steps` times. The numbers of live nodes, bytes and blocks must be equal after every step from the
+/// third on.
 template <class Step>
 void check_flat(int steps, const Step& step) {
   for (int i = 0; i < 3; ++i) step(i);
@@ -68,7 +69,7 @@ void check_flat(int steps, const Step& step) {
 
 }  // namespace
 
-TEST_CASE("training steps leave nothing behind") {
+TEST_CASE("training steps leave no memory behind") {
   Net net;
   check_flat(10000, [&](int) {
     Tape tape;
@@ -77,7 +78,7 @@ TEST_CASE("training steps leave nothing behind") {
   });
 }
 
-TEST_CASE("a running total of losses needs item or detach, and is then flat") {
+TEST_CASE("a running total of losses needs item or detach, and then uses constant memory") {
   Net net;
   Tensor total = Tensor::scalar(0);
   check_flat(1000, [&](int) {
@@ -88,7 +89,7 @@ TEST_CASE("a running total of losses needs item or detach, and is then flat") {
     net.descend();
   });
   CHECK(total.item() > 0);
-  // Without it the second step is refused, so nothing can pile up.
+  // Without it the second step is refused, so no graph can grow.
   total = Tensor::scalar(0);
   const auto step = [&] {
     Tape tape;
@@ -100,7 +101,7 @@ TEST_CASE("a running total of losses needs item or detach, and is then flat") {
   check_throws<TapeError>(step, "call detach()");
 }
 
-TEST_CASE("evaluation leaves nothing behind, under a tape or without") {
+TEST_CASE("evaluation leaves no memory behind, with or without a tape") {
   Net net;
   check_flat(1000, [&](int i) {
     if (i % 2) {
@@ -112,7 +113,7 @@ TEST_CASE("evaluation leaves nothing behind, under a tape or without") {
   });
 }
 
-TEST_CASE("an exception between forward and backward leaves nothing behind") {
+TEST_CASE("an exception between forward and backward leaves no memory behind") {
   Net net;
   check_flat(1000, [&](int i) {
     try {
@@ -126,7 +127,7 @@ TEST_CASE("an exception between forward and backward leaves nothing behind") {
   });
 }
 
-TEST_CASE("an exception in the middle of a backward pass leaves nothing behind") {
+TEST_CASE("an exception in the middle of a backward pass leaves no memory behind") {
   Net net;
   check_flat(1000, [&](int i) {
     try {
@@ -144,7 +145,7 @@ TEST_CASE("an exception in the middle of a backward pass leaves nothing behind")
   });
 }
 
-TEST_CASE("a recurrent state carried over steps must be detached, and is then flat") {
+TEST_CASE("a recurrent state carried over steps must be detached, and then uses constant memory") {
   const Parameter w("w", sample({4, 4}, 6));
   const Tensor x = sample({2, 4}, 7);
   Tensor state = Tensor::zeros({2, 4});
@@ -159,7 +160,7 @@ TEST_CASE("a recurrent state carried over steps must be detached, and is then fl
   check_throws<TapeError>([&] { step(false); }, "call detach()");
 }
 
-TEST_CASE("each rule is freed before the rules of earlier ops run") {
+TEST_CASE("each backward function is freed before those of earlier ops run") {
   Tape tape;
   const Tensor x = tape.variable(row({1, 2}));
   const Tensor y = x * real(2);
@@ -172,7 +173,7 @@ TEST_CASE("each rule is freed before the rules of earlier ops run") {
   CHECK(seen == 1);
 }
 
-TEST_CASE("rules kept for more passes are freed with the tape") {
+TEST_CASE("backward functions kept for more passes are freed with the tape") {
   const auto token = std::make_shared<int>(0);
   {
     Tape tape({.retain_graph = true});
@@ -184,7 +185,7 @@ TEST_CASE("rules kept for more passes are freed with the tape") {
   CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("gradients of inner tensors are freed as the pass goes on") {
+TEST_CASE("gradients of inner tensors are freed during the pass") {
   constexpr std::size_t elements = 1 << 14;
   constexpr auto array_bytes = static_cast<std::int64_t>(elements * sizeof(real));
   Tape tape;
@@ -197,5 +198,6 @@ TEST_CASE("gradients of inner tensors are freed as the pass goes on") {
   std::int64_t at_end = 0;
   tape.on_grad(x, [&](const Array&) { at_end = pool::stats().live_bytes; });
   tape.backward(loss);
-  CHECK(before - at_end > 45 * array_bytes);  // the outputs that the rules held are gone, and no gradient stayed
+  // the outputs saved by the backward functions are freed, and no gradient is left
+  CHECK(before - at_end > 45 * array_bytes);
 }

@@ -1,4 +1,4 @@
-// watch and on_grad: what they see, when, and how often.
+// watch and on_grad: the gradients that observers get, when, and how often.
 #include "support.hpp"
 
 #include <string>
@@ -7,11 +7,11 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("on_grad sees an inner tensor's gradient once and complete") {
+TEST_CASE("on_grad gets the complete gradient of an inner tensor, once") {
   Tape tape;
   const Tensor x = tape.variable(row({1, 2}));
   const Tensor y = x * real(3);
-  const Tensor first = y * y, second = y * real(5);  // two users of y
+  const Tensor first = y * y, second = y * real(5);  // two uses of y
   int calls = 0;
   tape.on_grad(y, [&](const Array& grad) {
     ++calls;
@@ -22,7 +22,7 @@ TEST_CASE("on_grad sees an inner tensor's gradient once and complete") {
   check_equal(tape.grad(x), row({33, 51}));
 }
 
-TEST_CASE("on_grad of a parameter is called after all its users and includes earlier tapes") {
+TEST_CASE("on_grad of a parameter is called after all its uses, with the gradients of earlier tapes included") {
   const Parameter w("w", row({1, 2}));
   {
     Tape tape;
@@ -39,7 +39,7 @@ TEST_CASE("on_grad of a parameter is called after all its users and includes ear
   CHECK(calls == 1);
 }
 
-TEST_CASE("observers are called in the order in which gradients are complete, last tensor first") {
+TEST_CASE("observers are called in the order in which gradients are completed, last tensor first") {
   const Parameter w("w", row({3, 4}));
   Tape tape;
   const Tensor leaf = w, a = leaf * real(2), b = a * real(2), loss = sum(b);
@@ -52,7 +52,7 @@ TEST_CASE("observers are called in the order in which gradients are complete, la
   CHECK(order == std::vector<std::string>{"loss", "b", "b again", "a", "w"});
 }
 
-TEST_CASE("watch notes the norm, the name and the time") {
+TEST_CASE("watch records the norm, the name and the time step") {
   Tape tape;
   const Tensor x = tape.variable(row({3, 4}));
   const Tensor h1 = x * real(1), h2 = h1 * real(2);
@@ -72,7 +72,7 @@ TEST_CASE("watch notes the norm, the name and the time") {
   check_near(tape.grad_norms()[2].norm, 40);
 }
 
-TEST_CASE("a norm of gradients that overflow when squared is right") {
+TEST_CASE("the norm of gradients that overflow when squared is correct") {
   Tape tape;
   const Tensor x = tape.variable(row({1, 1}));
   tape.watch(x, "x");
@@ -80,7 +80,7 @@ TEST_CASE("a norm of gradients that overflow when squared is right") {
   check_near(tape.grad_norms()[0].norm, 5e30, {tolerance(1e-9, 1e-6), 0});
 }
 
-TEST_CASE("an observer of a tensor that no gradient reaches is not called") {
+TEST_CASE("an observer of a tensor that gets no gradient is not called") {
   Parameter w("w", row({1, 2})), unused("unused", row({1, 2}));
   Tape tape;
   const Tensor loss = sum(w * w);
@@ -89,14 +89,14 @@ TEST_CASE("an observer of a tensor that no gradient reaches is not called") {
   tape.on_grad(unused, [&](const Array&) { ++calls; });
   tape.on_grad(aside, [&](const Array&) { ++calls; });
   tape.watch(unused, "unused");
-  SUBCASE("with a gradient of its own from nowhere") {}
+  SUBCASE("without any gradient") {}
   SUBCASE("with a gradient of an earlier tape") { unused.set_grad(row({7, 7})); }
   tape.backward(loss);
   CHECK(calls == 0);
   CHECK(tape.grad_norms().empty());
 }
 
-TEST_CASE("with rules kept, observers are called in every pass") {
+TEST_CASE("if the tape keeps its backward functions, observers are called in every pass") {
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, 2}));
   const Tensor y = x * x;

@@ -1,4 +1,4 @@
-// The parameter store: names, scopes, tied and frozen parameters, buffers, snapshots, mask counters.
+// The parameter store: names, scopes, tied and frozen parameters, buffers, snapshots, random streams.
 #include "support.hpp"
 
 using namespace xtape;
@@ -14,7 +14,7 @@ std::vector<std::string> names(const std::vector<Parameter>& parameters) {
 
 using Names = std::vector<std::string>;
 
-/// body.0.w [2,3], body.0.b [3], body.10.w [2], head.w tied to body.0.w, body.0.mean (a buffer).
+/// A store with body.0.w [2,3], body.0.b [3], body.10.w [2], head.w tied to body.0.w, and the buffer body.0.mean.
 struct Fixture {
   Fixture() {
     const Scope body = store.root() / "body", first = body / 0;
@@ -32,7 +32,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("store: parameters stand under dotted names in the order of declaration, tied ones once") {
+TEST_CASE("store: parameters are listed with dotted names in the order of declaration, tied ones once") {
   Fixture f;
   CHECK(names(f.store.parameters()) == Names{"body.0.w", "body.0.b", "body.10.w"});
   CHECK(f.store.entries().size() == 4);
@@ -45,12 +45,13 @@ TEST_CASE("store: parameters stand under dotted names in the order of declaratio
   CHECK_FALSE(f.store.contains("body"));
 }
 
-TEST_CASE("store: a prefix matches whole parts of a name") {
+TEST_CASE("store: a prefix matches whole components of a name") {
   Fixture f;
   CHECK(names(f.store.parameters("body.0")) == Names{"body.0.w", "body.0.b"});
-  CHECK(names(f.store.parameters("body.1")).empty());  // not body.10
+  CHECK(names(f.store.parameters("body.1")).empty());  // does not match body.10
   CHECK(names(f.store.parameters("body.0.w")) == Names{"body.0.w"});
-  CHECK(names(f.store.parameters("head")) == Names{"body.0.w"});  // by its first name
+  // a tied parameter has the name of its first declaration
+  CHECK(names(f.store.parameters("head")) == Names{"body.0.w"});
   CHECK(f.store.parameter_count("body.0") == 9);
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("store: matrices decay by default, vectors do not") {
   CHECK_FALSE(f.b.decays());
 }
 
-TEST_CASE("store: initial values depend on the seed and the name, not on what was declared before") {
+TEST_CASE("store: initial values depend on the seed and the name, not on the order of declaration") {
   const auto first_values = [](std::uint64_t seed, const char* name, bool another) {
     ParamStore store(seed);
     if (another) store.root().parameter("another", {5}, init::normal(0, 1));
@@ -89,7 +90,7 @@ TEST_CASE("store: a frozen prefix gets no gradient until it is unfrozen") {
   CHECK(f.w.has_grad());
 }
 
-TEST_CASE("store: a tied parameter adds up the gradients of all its uses") {
+TEST_CASE("store: a tied parameter sums the gradients of all its uses") {
   Fixture f;
   const Parameter head = f.store.parameter("head.w");
   Tape tape;
@@ -97,7 +98,7 @@ TEST_CASE("store: a tied parameter adds up the gradients of all its uses") {
   check_equal(f.w.grad(), array({2, 3}, {3, 3, 3, 3, 3, 3}));
 }
 
-TEST_CASE("store: zero_grad forgets all gradients, those of a failed backward pass too") {
+TEST_CASE("store: zero_grad clears all gradients, also those of a failed backward pass") {
   Fixture f;
   f.b.set_grad(row({1, 2, 3}));
   {
@@ -112,7 +113,7 @@ TEST_CASE("store: zero_grad forgets all gradients, those of a failed backward pa
   check_equal(f.w.grad(), array({2, 3}, {0, 0, 0, 0, 0, 0}));
 }
 
-TEST_CASE("store: a snapshot is independent of what comes after, and restores all of it") {
+TEST_CASE("store: a snapshot is independent of later changes and restores everything") {
   Fixture f;
   const Array w = f.w.value();
   const Snapshot snapshot = f.store.snapshot();
@@ -128,7 +129,7 @@ TEST_CASE("store: a snapshot is independent of what comes after, and restores al
   check_equal(f.mean.value(), row({1, 2}));
 }
 
-TEST_CASE("store: a snapshot that does not fit changes nothing") {
+TEST_CASE("store: a snapshot that does not match the store changes nothing") {
   Fixture f;
   const auto refused = [&]<class E>(std::type_identity<E>, const Snapshot& snapshot, const char* part) {
     check_throws<E>([&] { f.store.restore(snapshot); }, part);
@@ -161,7 +162,7 @@ TEST_CASE("store: buffers are shared handles of a fixed shape") {
   check_throws<ValueError>([] { Buffer().value(); }, "[buffer] this handle is empty");
 }
 
-TEST_CASE("store: names that are unknown, taken or malformed") {
+TEST_CASE("store: unknown, duplicate and malformed names are refused") {
   Fixture f;
   const Scope root = f.store.root(), body = root / "body";
   check_throws<NameError>([&] { f.store.parameter("body.0"); }, "there is no parameter named 'body.0'");
@@ -184,7 +185,7 @@ TEST_CASE("store: names that are unknown, taken or malformed") {
   CHECK(f.store.buffers().size() == 1);
 }
 
-TEST_CASE("store: what cannot be registered leaves no trace") {
+TEST_CASE("store: a failed registration leaves the store unchanged") {
   ParamStore store;
   const Scope root = store.root();
   check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialisation");
@@ -199,7 +200,7 @@ TEST_CASE("store: what cannot be registered leaves no trace") {
   CHECK_FALSE(store.contains("w"));
 }
 
-TEST_CASE("store: training mode is on at first and seen by every scope") {
+TEST_CASE("store: training mode is on at the start and shared by all scopes") {
   ParamStore store;
   const Scope inner = store.root() / "a" / "b";
   CHECK(inner.name() == "a.b");
@@ -223,11 +224,11 @@ TEST_CASE("store: mask counters count the calls of each scope and can be set bac
   REQUIRE(store.mask_counters().size() == 2);
   CHECK(*store.mask_counters().at("a") == 2);
   CHECK(*store.mask_counters().at("b") == 1);
-  *store.mask_counters().at("a") = 1;  // as a checkpoint does
+  *store.mask_counters().at("a") = 1;  // as loading a checkpoint does
   CHECK(a.next().call == 1);
 }
 
-TEST_CASE("store: the summary lists shapes, sizes, and what is tied, frozen, or not decaying") {
+TEST_CASE("store: the summary lists shapes and sizes, and marks tied, frozen and not decaying parameters") {
   Fixture f;
   f.store.freeze("body.10");
   CHECK(f.store.summary() ==

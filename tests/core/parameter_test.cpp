@@ -1,4 +1,4 @@
-// Parameters: shared handles, versions, values under tensors that still hold them, gradients.
+// Parameters: shared handles, versions, values still used by tensors, gradients.
 #include "support.hpp"
 
 using namespace xtape;
@@ -8,7 +8,7 @@ TEST_CASE("a parameter has a name, a value and flags") {
   Parameter w("layer.weight", array({2, 3}, {1, 2, 3, 4, 5, 6}));
   CHECK(w.defined());
   CHECK(w.name() == "layer.weight");
-  CHECK(w.size() == 6);
+  CHECK(w.numel() == 6);
   CHECK(w.trainable());
   CHECK(w.decays());
   CHECK_FALSE(Parameter("bias", row({0}), false).decays());
@@ -18,7 +18,7 @@ TEST_CASE("a parameter has a name, a value and flags") {
   CHECK_FALSE(w.trainable());
 }
 
-TEST_CASE("copies of a parameter are the same weight") {
+TEST_CASE("copies of a parameter share one weight") {
   Parameter w("w", row({1, 2}));
   Parameter tied = w;
   CHECK(tied.same_as(w));
@@ -27,13 +27,13 @@ TEST_CASE("copies of a parameter are the same weight") {
   check_equal(w.value(), row({3, 4}));
   Tape tape;
   const Tensor loss = sum(w * tied);
-  CHECK(tape.nodes() == 3);  // one leaf for both names
+  CHECK(tape.nodes() == 3);  // one leaf for both handles
   tape.backward(loss);
   check_equal(w.grad(), row({6, 8}));
   check_equal(tied.grad(), row({6, 8}));
 }
 
-TEST_CASE("every change of the value is counted") {
+TEST_CASE("every change of the value increases the version") {
   Parameter w("w", row({1, 2}));
   const std::uint64_t first = w.version();
   w.set_value(row({3, 4}));
@@ -46,11 +46,11 @@ TEST_CASE("every change of the value is counted") {
   CHECK(w.version() == first + 2);
 }
 
-TEST_CASE("editing a value that a tensor holds leaves the tensor as it was") {
+TEST_CASE("editing a value that a tensor still uses leaves the tensor unchanged") {
   Parameter w("w", row({1, 2}));
   const real* place = w.value().data();
   w.edit()[0] = 5;
-  CHECK(w.value().data() == place);  // nobody held it: changed in place
+  CHECK(w.value().data() == place);  // no tensor uses it: changed in place
   const Tensor held = w;
   w.edit()[0] = 7;
   check_equal(held.value(), row({5, 2}));
@@ -59,7 +59,7 @@ TEST_CASE("editing a value that a tensor holds leaves the tensor as it was") {
   check_equal(held.value(), row({5, 2}));
 }
 
-TEST_CASE("a value of another shape is refused and nothing changes") {
+TEST_CASE("a value of the wrong shape is refused and nothing changes") {
   Parameter w("layer.w", row({1, 2}));
   check_throws<ShapeError>(
       [&] {
@@ -76,7 +76,7 @@ TEST_CASE("a value of another shape is refused and nothing changes") {
   CHECK_FALSE(w.has_grad());
 }
 
-TEST_CASE("gradients add up over tapes until zero_grad") {
+TEST_CASE("gradients are summed over tapes until zero_grad") {
   Parameter w("w", row({1, 2}));
   const auto step = [&](double factor) {
     Tape tape;
@@ -94,8 +94,8 @@ TEST_CASE("gradients add up over tapes until zero_grad") {
   check_equal(w.grad(), row({5, 5}));
 }
 
-TEST_CASE("every op that writes straight into a gradient adds to what is there") {
-  // Each op is used once with the parameter's gradient unset and once with a gradient of 1 there.
+TEST_CASE("every op that writes directly into a parameter's gradient adds to the existing one") {
+  // Each op runs once with no gradient and once with a gradient of ones.
   const IndexArray ids = {1, 0, 1};
   const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> ops = {
       {"linear weight",
@@ -167,14 +167,14 @@ TEST_CASE("every op that writes straight into a gradient adds to what is there")
   }
 }
 
-TEST_CASE("a gradient may be set and scaled by hand") {
+TEST_CASE("a gradient may be set and scaled by the user") {
   Parameter w("w", row({1, 2}));
   w.set_grad(row({3, 4}));
   CHECK(w.has_grad());
   w.edit_grad()[1] *= real(0.5);
   check_equal(w.grad(), row({3, 2}));
   Parameter fresh("fresh", row({1, 2}));
-  fresh.edit_grad()[0] = 1;  // starts from zeros
+  fresh.edit_grad()[0] = 1;  // an unset gradient starts from zeros
   check_equal(fresh.grad(), row({1, 0}));
 }
 
@@ -185,14 +185,14 @@ TEST_CASE("the gradient of a scalar parameter is a scalar") {
   check_equal(s.grad(), array({}, {6}));
 }
 
-TEST_CASE("a parameter alone may be the loss") {
+TEST_CASE("a parameter itself may be the loss") {
   Parameter s("s", array({1}, {3}));
   Tape tape;
   tape.backward(s);
   check_equal(s.grad(), row({1}));
 }
 
-TEST_CASE("an empty parameter handle is refused with a clear error") {
+TEST_CASE("an undefined parameter handle is refused with a clear error") {
   Parameter none;
   CHECK_FALSE(none.defined());
   check_throws<ValueError>([&] { (void)none.name(); }, "[parameter] this handle is empty");
@@ -202,7 +202,7 @@ TEST_CASE("an empty parameter handle is refused with a clear error") {
   check_throws<ValueError>([&] { (void)none.edit(); }, "[parameter] this handle is empty");
 }
 
-TEST_CASE("the norm of the gradient is measured, or what clipping noted until the gradient changes") {
+TEST_CASE("grad_norm is the norm cached by clipping until the gradient changes, else it is computed") {
   Parameter w("w", row({1, 2}));
   CHECK(w.grad_norm() == 0);
   w.set_grad(row({3, 4}));

@@ -12,7 +12,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// Bytes that a block of this size counts for.
+/// Number of bytes that the statistics count for a block of this size.
 std::int64_t counted(std::size_t bytes) {
   const std::int64_t before = pool::stats().live_bytes;
   void* block = pool::allocate(bytes);
@@ -23,7 +23,7 @@ std::int64_t counted(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("live bytes and blocks follow every allocation") {
+TEST_CASE("live bytes and live blocks follow every allocation") {
   const pool::Stats before = pool::stats();
   void* a = pool::allocate(100);
   void* b = pool::allocate(1 << 20);
@@ -39,7 +39,7 @@ TEST_CASE("live bytes and blocks follow every allocation") {
   CHECK(pool::stats().live_blocks == before.live_blocks);
 }
 
-TEST_CASE("a block is at most an eighth larger than asked") {
+TEST_CASE("a block is at most an eighth larger than requested") {
   CHECK(counted(0) == 64);
   CHECK(counted(1) == 64);
   CHECK(counted(64) == 64);
@@ -56,7 +56,7 @@ TEST_CASE("a block is at most an eighth larger than asked") {
   }
 }
 
-TEST_CASE("blocks are aligned to 64 bytes, writable to the end and apart from each other") {
+TEST_CASE("blocks are aligned to 64 bytes, writable to the end, and do not overlap") {
   std::vector<std::pair<unsigned char*, std::size_t>> blocks;
   for (std::size_t bytes : {1u, 63u, 64u, 65u, 500u, 513u, 4096u, 5000u, 100000u, 3000000u, 20000000u}) {
     for (int copy = 0; copy < 3; ++copy) {
@@ -74,11 +74,11 @@ TEST_CASE("blocks are aligned to 64 bytes, writable to the end and apart from ea
   }
 }
 
-TEST_CASE("a freed block is handed out again and a steady state makes no system calls") {
+TEST_CASE("a freed block is reused, and repeated allocations make no system calls") {
   if (!pool::caching()) return;
   void* first = pool::allocate(3000);
   pool::deallocate(first, 3000);
-  void* second = pool::allocate(2950);  // the same class
+  void* second = pool::allocate(2950);  // same size class
   CHECK(second == first);
   pool::deallocate(second, 2950);
 
@@ -94,7 +94,7 @@ TEST_CASE("a freed block is handed out again and a steady state makes no system 
   CHECK(pool::stats().system_calls == calls);
 }
 
-TEST_CASE("sizes that cannot be had throw bad_alloc and count nothing") {
+TEST_CASE("impossible sizes throw bad_alloc and leave the statistics unchanged") {
   const pool::Stats before = pool::stats();
   for (const std::size_t bytes : {(std::size_t{1} << 46) + 1, std::numeric_limits<std::size_t>::max(),
                                   std::numeric_limits<std::size_t>::max() - 63})
@@ -105,7 +105,7 @@ TEST_CASE("sizes that cannot be had throw bad_alloc and count nothing") {
   CHECK(pool::stats().live_blocks == before.live_blocks);
 }
 
-TEST_CASE("memory may be freed on another thread than its own") {
+TEST_CASE("memory may be freed on another thread than the one that allocated it") {
   const pool::Stats before = pool::stats();
   std::vector<void*> blocks;
   std::thread([&] {
@@ -145,7 +145,7 @@ TEST_CASE("a producer and a consumer on two threads do not grow the pool") {
   if (pool::caching()) CHECK(after.system_bytes - before.system_bytes < 200 << 20);  // 2 GB passed through
 }
 
-TEST_CASE("what a thread cached is there for others when it has ended") {
+TEST_CASE("blocks cached by a thread are available to others after it ends") {
   if (!pool::caching()) return;
   constexpr std::size_t bytes = 5000000;
   const auto use = [] {
@@ -159,10 +159,10 @@ TEST_CASE("what a thread cached is there for others when it has ended") {
   CHECK(pool::stats().system_calls == calls);
 }
 
-TEST_CASE("arrays with thread lifetime may outlive their thread's cache") {
+TEST_CASE("thread_local arrays may outlive their thread's cache") {
   const pool::Stats before = pool::stats();
   std::thread([] {
-    struct Holder {  // made before the cache, so destroyed after it
+    struct Holder {  // constructed before the cache, so destroyed after it
       void* block = nullptr;
       ~Holder() {
         pool::deallocate(block, 3000);
@@ -176,9 +176,9 @@ TEST_CASE("arrays with thread lifetime may outlive their thread's cache") {
   CHECK(pool::stats().live_bytes == before.live_bytes);
 }
 
-TEST_CASE("a forked child has a working pool and right statistics") {
+TEST_CASE("a forked child has a working pool and correct statistics") {
   std::atomic<int> stage{0};
-  std::thread other([&] {  // alive in the parent, gone in the child, with a block of its own
+  std::thread other([&] {  // runs in the parent only, and owns a block
     void* block = pool::allocate(640);
     stage = 1;
     while (stage != 2) std::this_thread::yield();

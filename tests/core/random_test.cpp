@@ -1,4 +1,4 @@
-// Random numbers: the published vectors of the generator, streams, distributions.
+// Random numbers: published test vectors of the generator, streams, distributions.
 #include "support.hpp"
 
 #include <xtape/core/random.hpp>
@@ -20,7 +20,7 @@ std::array<std::uint32_t, 4> block(std::uint64_t seed, std::uint64_t stream, std
 
 }  // namespace
 
-TEST_CASE("Philox4x32-10 gives the numbers that its authors published") {  // Random123, kat_vectors
+TEST_CASE("Philox4x32-10 reproduces the published test vectors") {  // Random123, kat_vectors
   CHECK(block(0, 0, 0) == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   const std::uint64_t ones = ~std::uint64_t{0};
   CHECK(block(ones, ones, ones) == std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -28,7 +28,7 @@ TEST_CASE("Philox4x32-10 gives the numbers that its authors published") {  // Ra
         std::array<std::uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("a word depends on its position only, not on how it is asked for") {
+TEST_CASE("a random word depends on its position only, not on the order of requests") {
   std::vector<std::uint32_t> whole(1001);
   random_bits(7, 8, 0, whole);
   for (const std::size_t from : {0u, 4u, 400u, 996u}) {
@@ -40,7 +40,7 @@ TEST_CASE("a word depends on its position only, not on how it is asked for") {
   }
 }
 
-TEST_CASE("readers of one stream agree and other streams and seeds differ") {
+TEST_CASE("readers of one stream agree, and other streams and seeds differ") {
   Random a(1, "weights"), b(1, "weights"), other_stream(1, "masks"), other_seed(2, "weights");
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t bits = a.bits();
@@ -50,7 +50,7 @@ TEST_CASE("readers of one stream agree and other streams and seeds differ") {
   }
 }
 
-TEST_CASE("stream names and sub-streams have ids of their own") {
+TEST_CASE("stream names and sub-streams have distinct ids") {
   std::set<std::uint64_t> ids;
   for (int i = 0; i < 1000; ++i) ids.insert(stream_id("layer." + std::to_string(i)));
   ids.insert(stream_id(""));
@@ -109,7 +109,7 @@ TEST_CASE("normal numbers have the moments of a normal distribution") {
   check_near(static_cast<double>(beyond_three) / n, 0.0027, {0, 0.0003});
 }
 
-TEST_CASE("whole numbers below a bound are even, also for bounds that do not divide 2^64") {
+TEST_CASE("integers below a bound are uniform, also for bounds that do not divide 2^64") {
   Random random(5, "below");
   for (const index_t bound : {1, 2, 3, 7, 10, 100}) {
     std::vector<int> counts(static_cast<std::size_t>(bound), 0);
@@ -122,7 +122,8 @@ TEST_CASE("whole numbers below a bound are even, also for bounds that do not div
     }
     for (const int count : counts) check_near(count, 20000, {0.04, 0});
   }
-  // A plain remainder would give the lowest third of this range 3/8 of the numbers and each other one 5/16.
+  // The remainder of a 64-bit word would lie in each of the lower two thirds of this range with probability 3/8 and in
+  // the upper third with 1/4.
   const index_t large = index_t{3} << 61;
   std::array<int, 3> thirds{};
   for (int i = 0; i < 60000; ++i) ++thirds[static_cast<std::size_t>(random.below(large) / (large / 3))];

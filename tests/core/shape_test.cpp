@@ -4,7 +4,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("element counts are 64-bit and checked") {  // O-39
+TEST_CASE("element counts are 64-bit and checked for overflow") {
   CHECK(element_count({}) == 1);
   CHECK(element_count({4740, 840, 840}) == 3344544000);
   CHECK(element_count({65536, 65536}) == 4294967296);
@@ -17,7 +17,7 @@ TEST_CASE("element counts are 64-bit and checked") {  // O-39
                              "[load] the shape has more elements than can be held; got shape " + shape_text(shape));
 }
 
-TEST_CASE("a tensor too large to hold is refused before anything is allocated") {
+TEST_CASE("a tensor too large for memory is refused before anything is allocated") {
   check_throws<ShapeError>(
       [] {
         (void)Tensor::zeros({std::size_t{1} << 40, std::size_t{1} << 40});
@@ -25,7 +25,7 @@ TEST_CASE("a tensor too large to hold is refused before anything is allocated") 
       "[tensor] the shape");
 }
 
-TEST_CASE("axes count from the end when negative") {
+TEST_CASE("negative axes count from the end") {
   CHECK(normalize_axis("op", 0, {2, 3}) == 0);
   CHECK(normalize_axis("op", -1, {2, 3}) == 1);
   CHECK(normalize_axis("op", -2, {2, 3}) == 0);
@@ -49,7 +49,7 @@ TEST_CASE("axes count from the end when negative") {
   check_throws<ShapeError>([] { (void)normalize_axes("op", {-2}, {}); }, "[op] axis -2 does not exist; got shape ()");
 }
 
-TEST_CASE("shapes broadcast by numpy's rule") {
+TEST_CASE("shapes broadcast as in NumPy") {
   CHECK(same_shape(broadcast_shape("op", {2, 1}, {3}), {2, 3}));
   CHECK(same_shape(broadcast_shape("op", {}, {3}), {3}));
   CHECK(same_shape(broadcast_shape("op", {1}, {0}), {0}));
@@ -64,7 +64,7 @@ TEST_CASE("shapes broadcast by numpy's rule") {
   CHECK_FALSE(same_shape({2, 3}, {3, 2}));
 }
 
-TEST_CASE("a gradient is summed over exactly the axes that broadcasting made") {
+TEST_CASE("a gradient is summed over exactly the axes that were broadcast") {
   Array g(Shape{2, 3, 4});
   for (std::size_t i = 0; i < 24; ++i) g.data()[i] = static_cast<real>(i);
   check_equal(sum_to_shape("op", g, {3, 1}), array({3, 1}, {60, 92, 124}));

@@ -9,7 +9,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// (2x, 3x) as one op; `seen` notes which outputs a gradient reached.
+/// Computes (2x, 3x) as one op. `seen` records which outputs got a gradient.
 std::array<Tensor, 2> double_and_triple(const Tensor& x, std::vector<int>& seen) {
   Array a = x.value() * real(2), b = x.value() * real(3);
   std::array<Tensor, 2> out = {Tensor(a), Tensor(b)};
@@ -26,7 +26,7 @@ std::array<Tensor, 2> double_and_triple(const Tensor& x, std::vector<int>& seen)
 
 }  // namespace
 
-TEST_CASE("an op with several outputs gets the gradient of each, whole") {
+TEST_CASE("an op with several outputs gets the complete gradient of each") {
   std::vector<int> seen;
   Tape tape;
   const Tensor x = tape.variable(row({1, -2}));
@@ -45,7 +45,7 @@ TEST_CASE("an op with several outputs gets the gradient of each, whole") {
   CHECK(tape.nodes() == 0);
 }
 
-TEST_CASE("an output that nothing uses has no upstream gradient") {
+TEST_CASE("an output that is not used has no upstream gradient") {
   std::vector<int> seen;
   Tape tape;
   const Tensor x = tape.variable(row({1, -2}));
@@ -55,7 +55,7 @@ TEST_CASE("an output that nothing uses has no upstream gradient") {
   CHECK(seen == std::vector<int>{1});
 }
 
-TEST_CASE("the rule does not run if no gradient reaches any output") {
+TEST_CASE("the backward function does not run if no output gets a gradient") {
   std::vector<int> seen;
   Tape tape;
   const Tensor x = tape.variable(row({1, -2}));
@@ -65,7 +65,7 @@ TEST_CASE("the rule does not run if no gradient reaches any output") {
   CHECK(seen.empty());
 }
 
-TEST_CASE("a tape that keeps its rules runs an op with several outputs again") {
+TEST_CASE("a tape that keeps its backward functions runs an op with several outputs again") {
   std::vector<int> seen;
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({1, -2}));
@@ -87,7 +87,7 @@ TEST_CASE("without a tape, or without a tracked input, outputs are constants") {
   CHECK(tape.nodes() == 0);
 }
 
-TEST_CASE("an output is no variable: its gradient is not kept") {
+TEST_CASE("an output is not a variable: its gradient is not kept") {
   std::vector<int> seen;
   Tape tape;
   const Tensor x = tape.variable(row({1, -2}));

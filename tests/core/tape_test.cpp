@@ -15,7 +15,7 @@ TEST_CASE("without a live tape nothing is recorded") {
   CHECK(Tape::recorder() == nullptr);
 }
 
-TEST_CASE("a tape records only what leads to a parameter or variable") {
+TEST_CASE("a tape records only ops that depend on a parameter or variable") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor constant = Tensor(row({3, 4})) * Tensor(row({5, 6}));
@@ -38,7 +38,7 @@ TEST_CASE("a parameter that is not trainable is a constant") {
   CHECK(w.tensor().tracked());
 }
 
-TEST_CASE("a parameter takes one node on a tape however often it is used") {
+TEST_CASE("a parameter takes one node on a tape, however often it is used") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor loss = sum(w.tensor() * w + w);
@@ -65,7 +65,7 @@ TEST_CASE("a detached tensor outlives its tape") {
   check_equal((kept + kept).value(), row({6, 12}));
 }
 
-TEST_CASE("the innermost tape records and tensors of an outer tape are constants there") {
+TEST_CASE("the innermost tape records, and tensors of an outer tape are constants there") {
   const Parameter w("w", row({2, 3})), u("u", row({5, 7}));
   Tape outer;
   const Tensor a = w * real(4);  // (8, 12)
@@ -82,7 +82,7 @@ TEST_CASE("the innermost tape records and tensors of an outer tape are constants
   check_equal(w.grad(), row({64, 96}));
 }
 
-TEST_CASE("the outer tape records again once the inner one has run backward") {
+TEST_CASE("the outer tape records again after the inner one has run backward") {
   const Parameter w("w", row({2, 3}));
   Tape outer;
   Tape inner;
@@ -96,7 +96,7 @@ TEST_CASE("the outer tape records again once the inner one has run backward") {
                           "[add] an input belongs to a tape that is finished");
 }
 
-TEST_CASE("a parameter used before and after an inner tape still takes one node on the outer") {
+TEST_CASE("a parameter used before and after an inner tape takes one node on the outer tape") {
   Parameter w("w", row({2, 3})), other("other", row({1, 1}));
   Tape outer;
   const Tensor before = w * real(4);
@@ -110,7 +110,7 @@ TEST_CASE("a parameter used before and after an inner tape still takes one node 
   int calls = 0;
   outer.on_grad(w, [&](const Array& grad) {
     ++calls;
-    check_equal(grad, row({16, 24}));  // of 4 w^2, complete
+    check_equal(grad, row({16, 24}));  // complete gradient of 4 w^2
   });
   outer.backward(sum(after));
   CHECK(calls == 1);
@@ -130,7 +130,7 @@ TEST_CASE("tapes may end in any order") {
   CHECK(Tape::live_nodes() == 0);
 }
 
-TEST_CASE("diamond graphs get the sum over all paths") {  // O-18
+TEST_CASE("the gradient of a diamond-shaped graph is the sum over all paths") {
   Tape tape;
   const Tensor a = tape.variable(array({}, {2})), b = tape.variable(array({}, {3}));
   const Tensor c = a + b, d = a * b, e = c + d, f = c * d, y = e + f;
@@ -140,7 +140,7 @@ TEST_CASE("diamond graphs get the sum over all paths") {  // O-18
   check_equal(tape.grad(b), array({}, {19}));
 }
 
-TEST_CASE("one tensor may be every operand") {  // O-18
+TEST_CASE("one tensor may be every operand of an op") {
   const auto derivative = [](double at, auto f) {
     Tape tape;
     const Tensor x = tape.variable(array({}, {at}));
@@ -153,7 +153,7 @@ TEST_CASE("one tensor may be every operand") {  // O-18
   CHECK(derivative(2, [](const Tensor& x) { return x / x; }) == 0);
 }
 
-TEST_CASE("a ladder of doublings costs one rule a rung") {  // O-18
+TEST_CASE("x + x repeated n times runs n backward functions, not 2^n") {
   Tape tape;
   const Tensor x = tape.variable(array({}, {1}));
   Tensor h = x;
@@ -167,7 +167,7 @@ TEST_CASE("a ladder of doublings costs one rule a rung") {  // O-18
   CHECK(rules == 20);
 }
 
-TEST_CASE("a second backward is refused and changes nothing") {  // O-19
+TEST_CASE("a second backward is refused and changes nothing") {
   const Parameter a("a", array({}, {3})), b("b", array({}, {2})), d("d", array({}, {1}));
   Tape tape;
   const Tensor e = (a + b) * d;
@@ -178,7 +178,7 @@ TEST_CASE("a second backward is refused and changes nothing") {  // O-19
   CHECK(d.grad()() == 5);
 }
 
-TEST_CASE("a tape that keeps its rules adds the same gradients again") {  // O-19
+TEST_CASE("a tape that keeps its backward functions adds the same gradients again") {
   const Parameter a("a", array({}, {3})), b("b", array({}, {2})), d("d", array({}, {1}));
   Tape tape({.retain_graph = true});
   const Tensor e = (a + b) * d;
@@ -189,7 +189,7 @@ TEST_CASE("a tape that keeps its rules adds the same gradients again") {  // O-1
   CHECK(d.grad()() == 10);
 }
 
-TEST_CASE("a tape that keeps its rules gives a Jacobian row by row") {
+TEST_CASE("a tape that keeps its backward functions gives a Jacobian row by row") {
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(row({2, 3, 5}));
   const Tensor y = concat({x * x, sum(x, {}, true)}, 0);  // (x1^2, x2^2, x3^2, x1+x2+x3)
@@ -201,12 +201,12 @@ TEST_CASE("a tape that keeps its rules gives a Jacobian row by row") {
     check_equal(tape.grad(x), row({jacobian(i, 0), jacobian(i, 1), jacobian(i, 2)}));
   }
   CHECK(tape.nodes() > 0);
-  const Tensor more = sum(y * y);  // it still records
+  const Tensor more = sum(y * y);  // the tape still records
   tape.backward(more);
   check_equal(tape.grad(x), row({4 * 8 + 2 * 10, 4 * 27 + 2 * 10, 4 * 125 + 2 * 10}));
 }
 
-TEST_CASE("backward refuses what it cannot start from") {
+TEST_CASE("backward refuses tensors that it cannot start from") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor y = w * w, loss = sum(y);
@@ -220,7 +220,7 @@ TEST_CASE("backward refuses what it cannot start from") {
   check_throws<TapeError>([&] { tape.backward(loss.detach()); }, "[backward] the tensor is not tracked");
   check_throws<TapeError>([&] { tape.backward(Tensor()); }, "[backward] the tensor is not tracked");
   CHECK_FALSE(w.has_grad());
-  tape.backward(loss);  // none of the refusals did any harm
+  tape.backward(loss);  // the refused calls changed nothing
   check_equal(w.grad(), row({2, 4}));
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("a parameter changed between forward and backward is refused") {
   CHECK_FALSE(w.has_grad());
 }
 
-TEST_CASE("backward inside backward is refused as not offered") {
+TEST_CASE("backward inside backward is refused as unsupported") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor loss = sum(w * w);
@@ -284,7 +284,7 @@ TEST_CASE("backward inside backward is refused as not offered") {
   check_throws<UnsupportedError>([&] { tape.backward(loss); }, "gradients of gradients are not offered");
 }
 
-TEST_CASE("a tape that has run backward takes nothing more") {
+TEST_CASE("a tape that has run backward records nothing more") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor loss = sum(w * w);
@@ -295,7 +295,7 @@ TEST_CASE("a tape that has run backward takes nothing more") {
   CHECK_FALSE(w.tensor().tracked());
 }
 
-TEST_CASE("grad answers for variables only") {
+TEST_CASE("grad is available for variables only") {
   const Parameter w("w", row({1, 2}));
   Tape tape;
   const Tensor x = tape.variable(row({3, 4})), unused = tape.variable(array({2, 1}, {3, 4}));
@@ -317,7 +317,7 @@ TEST_CASE("nodes after the loss get no gradient") {
   CHECK(unused.item() == 11);
 }
 
-TEST_CASE("values saved for backward cannot be changed from outside") {  // O-20
+TEST_CASE("values saved for backward cannot be changed from outside") {
   Array data = row({1, 2, 3});
   Tape tape;
   const Tensor x = tape.variable(data), y = sigmoid(x);
@@ -328,7 +328,7 @@ TEST_CASE("values saved for backward cannot be changed from outside") {  // O-20
   check_near(tape.grad(x), row({0.1966119332, 0.1049935854, 0.0451766597}), {tolerance(1e-9, 1e-6), 0});
 }
 
-TEST_CASE("a parameter's old value stays with the tensors that were taken from it") {  // O-20
+TEST_CASE("tensors taken from a parameter keep its old value") {
   Parameter a("a", Tensor::ones({4}).value());
   const Tensor old = a;
   const Tensor c = old * old;

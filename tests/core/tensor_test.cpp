@@ -1,4 +1,4 @@
-// Tensor handles: shared values, empty handles, items.
+// Tensor handles: shared values, undefined handles, items.
 #include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -13,21 +13,21 @@ TEST_CASE("a tensor shares its value with its copies") {
   const Tensor b = a, c = a.detach();
   CHECK(b.data() == a.data());
   CHECK(c.data() == a.data());
-  CHECK(a.size() == 2);
+  CHECK(a.numel() == 2);
   CHECK(a.rank() == 1);
   CHECK(a.size(0) == 2);
   CHECK(a.size(-1) == 2);
   check_throws<ShapeError>([&] { (void)a.size(1); }, "[extent] axis 1 does not exist; got shape (2)");
 }
 
-TEST_CASE("constants by shape") {
+TEST_CASE("constants of a given shape") {
   check_equal(Tensor::zeros({2}).value(), row({0, 0}));
   check_equal(Tensor::ones({1, 2}).value(), array({1, 2}, {1, 1}));
   CHECK(Tensor::scalar(3).rank() == 0);
-  CHECK(Tensor::zeros({2, 0}).size() == 0);
+  CHECK(Tensor::zeros({2, 0}).numel() == 0);
 }
 
-TEST_CASE("item is the only element") {
+TEST_CASE("item returns the only element") {
   CHECK(Tensor::scalar(3).item() == 3);
   CHECK(Tensor(array({1, 1}, {4})).item() == 4);
   check_throws<ShapeError>(
@@ -38,7 +38,7 @@ TEST_CASE("item is the only element") {
   check_throws<ShapeError>([] { (void)Tensor::zeros({0}).item(); }, "got shape (0)");
 }
 
-TEST_CASE("an empty handle is refused with a clear error") {
+TEST_CASE("an undefined handle is refused with a clear error") {
   const Tensor none;
   CHECK_FALSE(none.defined());
   CHECK_FALSE(none.tracked());
@@ -49,7 +49,7 @@ TEST_CASE("an empty handle is refused with a clear error") {
   CHECK_FALSE(none.detach().defined());
 }
 
-TEST_CASE("handles may be copied and dropped on many threads") {
+TEST_CASE("handles may be copied and destroyed on many threads") {
   const Tensor shared = sample({1000}, 1);
   const Array before = shared.value();
   std::vector<std::thread> threads;
@@ -58,7 +58,7 @@ TEST_CASE("handles may be copied and dropped on many threads") {
       for (int round = 0; round < 1000; ++round) {
         const Tensor copy = shared;
         const Tensor sum = copy + copy;
-        if (sum.size() != copy.size()) throw 0;
+        if (sum.numel() != copy.numel()) throw 0;
       }
     });
   for (std::thread& thread : threads) thread.join();

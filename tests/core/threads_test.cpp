@@ -1,4 +1,4 @@
-// Threads: the same bits for any number of them, tapes on several user threads, fork.
+// Threads: equal bits for any number of threads, tapes on several user threads, fork.
 #include "forked.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -38,13 +38,13 @@ bool same_bits(const Array& a, const Array& b) {
   return same_shape(a.shape(), b.shape()) && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
 }
 
-/// Something computed from large arrays: values and gradients.
+/// A computation on large arrays: values and gradients.
 struct Computation {
   const char* name;
   std::function<std::vector<Array>()> run;
 };
 
-/// Value of f(x...) and all gradients with a random upstream gradient.
+/// The value of f(x...) and all gradients for a random upstream gradient.
 std::vector<Array> with_gradients(const TensorFunction& f, const std::vector<Array>& inputs) {
   Tape tape;
   std::vector<Tensor> tensors;
@@ -120,7 +120,7 @@ std::vector<Computation> computations() {
   return all;
 }
 
-/// A small regression net that trains itself, and what it has become.
+/// Trains a small regression network and returns its parameters.
 std::vector<Array> trained_net(std::uint64_t seed, int steps) {
   ParamStore store(seed);
   const Linear up(store.root() / "up", 20, 50), down(store.root() / "down", 50, 3);
@@ -162,7 +162,7 @@ TEST_CASE("every kernel gives the same bits for 1, 2 and 5 threads") {
   }
 }
 
-TEST_CASE("every task runs once, nested calls included") {
+TEST_CASE("every task runs exactly once, nested calls included") {
   for (const int count : {1, 2, 5}) {
     const Threads scope(count);
     std::vector<std::atomic<int>> runs(1000);
@@ -181,7 +181,7 @@ TEST_CASE("every task runs once, nested calls included") {
   parallel_ranges(0, 10, [](index_t, index_t) { FAIL_CHECK("there is no range"); });
 }
 
-TEST_CASE("the number of threads is checked") {
+TEST_CASE("an invalid number of threads is refused") {
   const int before = threads();
   CHECK(before >= 1);
   check_throws<ValueError>([] { set_threads(0); }, "[set_threads] the number of threads must be 1 to 1024, not 0");
@@ -189,7 +189,7 @@ TEST_CASE("the number of threads is checked") {
   CHECK(threads() == before);
 }
 
-TEST_CASE("a forked child does without threads that the system does not grant") {
+TEST_CASE("a forked child runs without threads if the system grants none") {
   if (!pool::caching()) return;  // sanitizers need the whole address space
   const int code = in_child([] {
     std::ifstream statm("/proc/self/statm");
@@ -205,7 +205,7 @@ TEST_CASE("a forked child does without threads that the system does not grant") 
   CHECK(code == 0);
 }
 
-TEST_CASE("two threads with tapes and models of their own train as one after the other") {
+TEST_CASE("two threads with their own tapes and models train as if run one after the other") {
   const std::vector<Array> first = trained_net(1, 50), second = trained_net(2, 50);
   for (int round = 0; round < 5; ++round) {
     std::vector<Array> a, b;
@@ -233,7 +233,7 @@ TEST_CASE("two threads may share a model for inference") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("live nodes are counted for each thread") {
+TEST_CASE("live nodes are counted per thread") {
   Tape tape;
   const Tensor x = tape.variable(row({1, 2}));
   std::thread([] {
@@ -246,7 +246,7 @@ TEST_CASE("live nodes are counted for each thread") {
   CHECK(Tape::live_nodes() == 1);
 }
 
-TEST_CASE("products work in the parent, in a forked child and in the parent again") {  // O-38
+TEST_CASE("matrix products work in the parent, in a forked child and in the parent again") {
   const Threads scope(3);
   const auto all_512 = [] {
     const Array ones = Tensor::ones({512, 512}).value();
@@ -261,7 +261,7 @@ TEST_CASE("products work in the parent, in a forked child and in the parent agai
   CHECK(all_512());
 }
 
-TEST_CASE("a forked child trains, and forks again") {
+TEST_CASE("a forked child can train and fork again") {
   const Threads scope(3);
   const std::vector<Array> want = trained_net(1, 20);
   CHECK(in_child([&] {

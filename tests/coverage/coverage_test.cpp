@@ -1,19 +1,19 @@
-// Which proof every op, layer, optimizer and schedule has; fails if one lacks a gradient check or a golden value. It is
-// a test of its own (ctest -R coverage -V prints the table), skipped in the ordinary run.
+// Lists the gradient checks and golden values of every op, layer, optimizer and schedule, and fails if one is missing.
+// A ctest test of its own (ctest -R coverage -V prints the table), skipped in the ordinary run.
 #include "golden/tables.hpp"
 #include "nn/layer_gradcheck.hpp"
 #include "sources.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
+#include <map>
 
 #ifdef XTAPE_DOUBLE
 namespace xtape::test {
 
 namespace {
 
-/// How often something was checked, and the largest error seen.
+/// Number of checks and their largest error.
 struct Proof {
   int cases = 0;
   double worst = 0;
@@ -32,7 +32,7 @@ struct Proof {
 
 struct Proofs {
   std::map<std::string, Proof> gradcheck, golden;
-  std::map<std::string, std::set<std::string>> recorded;  // by a golden subject: the ops it is made of
+  std::map<std::string, std::set<std::string>> recorded;  // by subject: the ops that its golden cases record
   std::map<std::string, Proof> recording;                 // by op: the golden cases that record it
 };
 
@@ -48,7 +48,7 @@ std::set<std::string> ops_of(const GradCase& entry) {
 Proofs measure() {
   Proofs out;
   for (const GradCase& entry : all_grad_cases()) {
-    INFO(entry.op, " / ", entry.title, " does not record the op it is named for");
+    INFO(entry.op, " / ", entry.title, " does not record the op that it is named after");
     CHECK(ops_of(entry).contains(entry.op));
     out.gradcheck[entry.op].add(gradcheck(entry.function, entry.inputs).worst);
   }
@@ -65,40 +65,30 @@ Proofs measure() {
   return out;
 }
 
-/// Numbers of the numerical cases whose tests name the subject.
-std::string numerical_cases(const std::string& subject, const std::map<std::string, std::string>& tests) {
-  const std::regex call("\\b" + subject + "\\b");
-  std::string out;
-  for (const auto& [id, text] : tests)
-    if (std::regex_search(text, call)) out += (out.empty() ? "" : " ") + id;
-  return out;
-}
-
-/// What a subject must have beside a golden value.
+/// What a subject must have in addition to a golden value: nothing, a gradient check of the ops that it is composed of,
+/// or a gradient check of its own.
 enum class Need { nothing, gradcheck_of_parts, gradcheck };
 
 class Table {
  public:
-  Table(const Proofs& proofs, const std::map<std::string, std::string>& tests) : proofs_(proofs), tests_(tests) {}
+  explicit Table(const Proofs& proofs) : proofs_(proofs) {}
 
-  /// A heading and a line a subject.
+  /// Prints a heading and one line per subject, and checks each subject.
   void section(const char* title, const std::set<std::string>& subjects, Need need) {
-    std::printf("\n%-30s %-24s %-14s %s\n", title, need == Need::nothing ? "" : "gradient check", "golden",
-                "numerical cases");
+    std::printf("\n%-30s %-24s %s\n", title, need == Need::nothing ? "" : "gradient check", "golden");
     for (const std::string& subject : subjects) line(subject, need);
   }
 
  private:
   void line(const std::string& subject, Need need) {
-    // An op that no function is named for (one form of a loss) is proved by the cases that record it.
+    // An op without a function of its name (one form of a loss) is checked by the golden cases that record it.
     const bool named = op_functions().contains(subject) || need != Need::gradcheck_of_parts;
     const Proof golden = find(named ? proofs_.golden : proofs_.recording, subject);
     const Proof own = find(proofs_.gradcheck, subject);
     const std::string gradient = need == Need::nothing                                ? ""
                                  : own.cases == 0 && need == Need::gradcheck_of_parts ? parts_text(subject)
                                                                                       : own.text();
-    std::printf("%-30s %-24s %-14s %s\n", subject.c_str(), gradient.c_str(), golden.text().c_str(),
-                numerical_cases(subject, tests_).c_str());
+    std::printf("%-30s %-24s %s\n", subject.c_str(), gradient.c_str(), golden.text().c_str());
     CHECK_MESSAGE(golden.cases > 0, subject, " has no golden value");
     CHECK_MESSAGE(gradient != "-", subject, " has no gradient check");
   }
@@ -108,7 +98,8 @@ class Table {
     return found == in.end() ? Proof{} : found->second;
   }
 
-  /// The checked ops that a function without a rule of its own is made of.
+  /// The gradient-checked ops that a function without a backward function of its own is composed of; "-" if one of them
+  /// has no gradient check.
   std::string parts_text(const std::string& subject) const {
     std::string made_of;
     const auto parts = proofs_.recorded.find(subject);
@@ -123,7 +114,6 @@ class Table {
   }
 
   const Proofs& proofs_;
-  const std::map<std::string, std::string>& tests_;
 };
 
 std::set<std::string> united(std::set<std::string> a, const std::set<std::string>& b) {
@@ -148,9 +138,8 @@ void check_recorded(const Proofs& proofs, const std::set<std::string>& ops) {
 
 TEST_CASE("coverage: every op, layer and optimizer has a gradient check and a golden value" * doctest::skip()) {
   const Proofs proofs = measure();
-  const std::map<std::string, std::string> tests = numerical_case_tests();
   const std::set<std::string> ops = recorded_op_names();
-  Table table(proofs, tests);
+  Table table(proofs);
   table.section("op (cases, worst error)", united(op_functions(), ops), Need::gradcheck_of_parts);
   table.section("layer", layer_classes(), Need::gradcheck);
   table.section("optimizer", optimizer_classes(), Need::nothing);
@@ -159,9 +148,7 @@ TEST_CASE("coverage: every op, layer and optimizer has a gradient check and a go
   double gradcheck = 0, golden = 0;
   for (const auto& [subject, proof] : proofs.gradcheck) gradcheck = std::max(gradcheck, proof.worst);
   for (const auto& [subject, proof] : proofs.golden) golden = std::max(golden, proof.worst);
-  std::printf(
-      "\nworst gradient-check error %.1e, worst golden error %.1e; tests carry the numbers of %zu numerical cases\n",
-      gradcheck, golden, tests.size());
+  std::printf("\nlargest gradient-check error %.1e, largest golden error %.1e\n", gradcheck, golden);
 }
 
 }  // namespace xtape::test

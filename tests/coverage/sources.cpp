@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <vector>
@@ -27,7 +28,7 @@ std::vector<std::filesystem::path> files(const std::string& folder, const std::s
   return out;
 }
 
-/// The first group of every match.
+/// The first capture group of every match.
 std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern, std::regex::ECMAScript | std::regex::multiline);
   std::vector<std::string> out;
@@ -42,7 +43,8 @@ std::set<std::string> matches_in(const std::vector<std::filesystem::path>& paths
   return out;
 }
 
-/// Functions of core/ops that are given an op's name and record under it, or hand it on to one that does: "a|b|...".
+/// Functions of core/ops that take the name of an op and record under it, or pass it to a function that does:
+/// "a|b|...".
 std::string recorders(const std::vector<std::filesystem::path>& sources) {
   std::map<std::string, std::string> bodies;
   for (const auto& path : sources) {
@@ -73,7 +75,7 @@ std::set<std::string> recorded_op_names() {
   std::set<std::string> names;
   for (const auto& path : sources) {
     const std::string text = text_of(path);
-    // A name in a constant of its function: constexpr const char* op = "...".
+    // The name may be a constant of the function: constexpr const char* op = "...".
     for (const std::string& name : matches(text, R"re(const char\* op = "(\w+)")re")) names.insert(name);
     for (const std::string& name : matches(text, literal)) names.insert(name);
     for (const std::string& argument : matches(text, R"(\brecord\(\s*([^"\s,][^,]*),)"))
@@ -99,7 +101,7 @@ std::set<std::string> layer_classes() {
   auto paths = files("nn", ".hpp");
   for (const auto& path : files("models", ".hpp")) paths.push_back(path);
   auto classes = matches_in(paths, R"(^  (?:explicit )?(\w+)\(const Scope& \w+)");
-  for (const char* part : {"RecurrentParameters", "RecurrentStack"}) classes.erase(part);  // what RNN, GRU, LSTM share
+  for (const char* part : {"RecurrentParameters", "RecurrentStack"}) classes.erase(part);  // parts of RNN, GRU, LSTM
   return classes;
 }
 
@@ -109,26 +111,6 @@ std::set<std::string> optimizer_classes() {
 
 std::set<std::string> schedule_functions() {
   return matches_in({kRoot / "optim/schedule.hpp"}, R"(^double (\w+)\(index_t)");
-}
-
-std::map<std::string, std::string> numerical_case_tests() {
-  std::map<std::string, std::string> out;
-  for (const auto& path : files("tests", ".cpp")) {
-    std::istringstream lines(text_of(path));
-    std::string line;
-    std::vector<std::string> of_file, of_test;
-    bool before_tests = true;
-    while (std::getline(lines, line)) {
-      const bool test = line.find("TEST_CASE(") != std::string::npos;
-      if (test) before_tests = false;
-      if (test) of_test = matches(line, R"(\b(O-\d\d)\b)");
-      else if (before_tests)
-        for (const std::string& id : matches(line, R"(//.*\b(O-\d\d)\b)")) of_file.push_back(id);
-      for (const auto& ids : {of_file, of_test})
-        for (const std::string& id : ids) out[id] += line + "\n";
-    }
-  }
-  return out;
 }
 
 }  // namespace xtape::test

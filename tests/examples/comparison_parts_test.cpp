@@ -57,7 +57,7 @@ TEST_CASE("comparison: layer norms inside the recurrence take the scale of the w
     for (const char* name : {"layer.weight_ih_l0", "layer.weight_hh_l0"}) {
       Parameter weight = store.parameter(name);
       real* const w = weight.edit();
-      for (index_t i = 0; i < weight.size(); ++i) w[i] *= 50;
+      for (index_t i = 0; i < weight.numel(); ++i) w[i] *= 50;
     }
     check_near(layer(x).value(), before, {0, 5e-3});  // but for the norms' epsilon
   }

@@ -74,7 +74,7 @@ class CharLSTM(torch.nn.Module):
 
 
 class GPTBlock(torch.nn.Module):
-    """As in nanoGPT: queries, keys and values packed in c_attn."""
+    """Attention as in nanoGPT, with queries, keys and values packed in c_attn."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -113,7 +113,7 @@ class GPT(torch.nn.Module):
         self.lm_head = torch.nn.Linear(6, vocab, bias=False)
 
     def losses(self, ids):
-        """Windows of the context, one after the other."""
+        """Consecutive windows of the context length."""
         out = []
         for begin in range(0, len(ids) - 1, 8):
             inputs = ids[begin : min(begin + 8, len(ids) - 1)]
@@ -147,7 +147,7 @@ def write():
             for parameter in module.parameters():
                 parameter.normal_(0, 0.5)
             if name == "batch_norm":
-                module(torch.randn(50, 3) * 2 + 1)  # running statistics that are not those of the start
+                module(torch.randn(50, 3) * 2 + 1)  # so that the running statistics differ from the initial ones
                 module.eval()
             tensors = {"model." + key: value for key, value in module.state_dict().items()}
             write_safetensors(HERE / "from_torch" / f"{name}.safetensors", {**tensors, "input": x, "output": run(x)})

@@ -1,4 +1,4 @@
-// Weights from PyTorch and for PyTorch. exchange.py, beside this file, is the other side.
+// Exchange of weights with PyTorch in both directions. exchange.py in this folder is PyTorch's side.
 #include "child_process.hpp"
 #include "support.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kHere = XTAPE_SOURCE_DIR "/tests/exchange/";
 
-/// A module under "model", and what it makes of an input.
+/// A module under the scope "model", and its output for an input.
 struct Module {
   std::string name;
   std::function<std::function<Array(const Array&)>(const Scope&)> build;
@@ -62,14 +62,14 @@ std::vector<Module> modules() {
   };
 }
 
-/// Leaves out what is not the module's.
+/// Maps names so that only the module's tensors are loaded.
 NameMap only_the_model(const TemporaryDirectory& work) {
   return NameMap::load(work.write("names.json", R"({"input": null, "output": null})"));
 }
 
 }  // namespace
 
-TEST_CASE("modules with weights from PyTorch give its outputs") {
+TEST_CASE("modules with weights from PyTorch give PyTorch's outputs") {
   const TemporaryDirectory work;
   for (const Module& module : modules()) {
     INFO(module.name);
@@ -85,16 +85,17 @@ TEST_CASE("modules with weights from PyTorch give its outputs") {
 
 #ifdef XTAPE_DOUBLE
 
-TEST_CASE("the files that PyTorch was tested with are still the ones written") {
+TEST_CASE("the files written for PyTorch equal those that PyTorch was tested with") {
   const TemporaryDirectory work;
-  const bool rewrite = std::getenv("XTAPE_WRITE_EXCHANGE") != nullptr;  // then commit them, and run exchange.py --check
+  // if set: commit the files, and run exchange.py --check
+  const bool rewrite = std::getenv("XTAPE_WRITE_EXCHANGE") != nullptr;
   for (const Module& module : modules()) {
     INFO(module.name);
     ParamStore store(3);
     const auto run = module.build(store.root() / "model");
     Random random(3, module.name);
     for (Parameter parameter : store.parameters())
-      for (index_t i = 0; i < parameter.size(); ++i) parameter.edit()[i] += static_cast<real>(0.1 * random.normal());
+      for (index_t i = 0; i < parameter.numel(); ++i) parameter.edit()[i] += static_cast<real>(0.1 * random.normal());
     for (Buffer buffer : store.buffers())
       for (std::size_t i = 0; i < buffer.value().size(); ++i)
         buffer.edit()[i] += 1 + static_cast<real>(random.below(3));

@@ -1,4 +1,4 @@
-// Checkpoints: a file of tensors whose metadata hold the record of a run.
+// Checkpoints: safetensors files whose metadata hold the record of a run.
 #include "fuzz.hpp"
 
 #include <xtape/data/safetensors.hpp>
@@ -10,10 +10,11 @@ std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 64 
 
 void try_input(std::string_view input) {
   if (input.empty()) return;
-  if ((input.front() & 1) == 0) {  // the record by itself: a checksum guards it in a whole file
+  if ((input.front() & 1) == 0) {  // the record alone, because in a whole file a checksum guards it
     const CheckpointRecord record = read_checkpoint_json("input", std::string(input.substr(1)));
     const CheckpointRecord again = read_checkpoint_json("input", checkpoint_json(record));
-    if (again.step != record.step || again.tensors != record.tensors) fault("a record that was written is not read");
+    if (again.step != record.step || again.tensors != record.tensors)
+      fault("a written record is read back differently");
     return;
   }
   const MemoryFile memory(input.substr(1));

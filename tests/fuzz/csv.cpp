@@ -1,4 +1,4 @@
-// Tables: every field of them, as text and as a number.
+// CSV tables: reads every field as text and as a number.
 #include "fuzz.hpp"
 
 #include <xtape/core/error.hpp>
@@ -6,7 +6,7 @@
 
 namespace xtape::fuzz {
 
-// A field takes 16 bytes, and may be one separator long.
+// A field takes 16 bytes in memory and may be as short as one separator.
 std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 33 * input.size(); }
 
 void try_input(std::string_view input) {

@@ -12,7 +12,7 @@ namespace xtape::fuzz {
 
 namespace {
 
-std::size_t limit = 0;  // 0 outside try_input: what the fuzzer itself allocates is not counted
+std::size_t limit = 0;  // 0 outside try_input, because the fuzzer's own allocations do not count
 
 void on_allocation(const volatile void*, std::size_t size) {
   if (limit == 0 || size <= limit) return;
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::limit = fuzz::largest_allocation(input);
   try {
     fuzz::try_input(input);
-  } catch (const Error&) {  // the right answer to what is not sound
+  } catch (const Error&) {  // the expected result for an invalid input
   }
   fuzz::limit = 0;
   return 0;

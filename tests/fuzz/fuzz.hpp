@@ -1,4 +1,4 @@
-// What every fuzz target has: the bytes that are tried, a file of them, and a limit for what they may allocate.
+// Interface of a fuzz target: the input bytes, a file that holds them, and a limit on its allocations.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace xtape::fuzz {
 
-/// Tries one input. Defined by each target; whatever is not a typed error of the library must reach the driver.
+/// Tries one input. Each target defines it. An exception other than a typed error of the library must reach the driver.
 void try_input(std::string_view input);
 
-/// The largest single allocation that a target allows for an input. Defined by each target.
+/// The largest single allocation that a target allows for an input. Each target defines it.
 std::size_t largest_allocation(std::string_view input);
 
-/// A file in memory with a path of its own, while it lives.
+/// A temporary file in memory, with a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view content);
@@ -29,7 +29,7 @@ class MemoryFile {
   std::string path_;
 };
 
-/// Reports a fault of the library in a way that the fuzzer takes for a crash.
+/// Reports a fault of the library as a crash, which the fuzzer records.
 [[noreturn]] void fault(const std::string& what);
 
 }  // namespace xtape::fuzz

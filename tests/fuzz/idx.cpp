@@ -1,4 +1,4 @@
-// IDX files, packed or not, as images and as arrays.
+// IDX files, compressed or not, read as images and as arrays.
 #include "fuzz.hpp"
 
 #include <xtape/data/gzip.hpp>
@@ -8,7 +8,7 @@
 
 namespace xtape::fuzz {
 
-// Bytes become doubles. A packed file may grow to 100 times its size, or to 1 MiB.
+// Bytes become doubles. A compressed file may expand to 100 times its size, or to 1 MiB.
 std::size_t largest_allocation(std::string_view input) {
   const std::size_t unpacked = is_gzip(input) ? (1 << 20) + 100 * input.size() : input.size();
   return (64 << 10) + 8 * unpacked;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fuzzer's seeds: small files of every format, sound ones and some that are nearly so.
+"""Writes the fuzzer's seeds: small files of every format, valid ones and some that are almost valid.
 
 usage: make_seeds.py DIRECTORY     (makes DIRECTORY/csv, DIRECTORY/idx, ...)
 """

@@ -1,4 +1,4 @@
-// Arrays of NumPy: read, and converted to numbers.
+// NumPy arrays: reads them and converts them to numbers.
 #include "fuzz.hpp"
 
 #include <xtape/data/npy.hpp>

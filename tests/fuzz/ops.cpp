@@ -1,4 +1,4 @@
-// Random shapes and axes for every op: the right answer where PyTorch's rules have one, else a typed error.
+// Random shapes and axes for every op: expects the correct result if PyTorch accepts them, else a typed error.
 #include "fuzz.hpp"
 
 #include "fuzz/ops/check.hpp"
@@ -7,7 +7,7 @@
 
 namespace xtape::fuzz {
 
-// No operand has more than a few thousand elements; neither may what is made of them.
+// No operand has more than a few thousand elements, and no result may need more memory than this.
 std::size_t largest_allocation(std::string_view) { return 64 << 20; }
 
 void try_input(std::string_view input) {

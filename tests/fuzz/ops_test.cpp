@@ -1,4 +1,4 @@
-// The op target without a fuzzer: random choices, the same in every run.
+// Runs the fuzz target of the ops without a fuzzer: random choices, the same in every run.
 #include "coverage/sources.hpp"
 #include "fuzz.hpp"
 #include "fuzz/ops/check.hpp"
@@ -17,7 +17,7 @@ void fault(const std::string& what) { throw std::logic_error(what); }
 using namespace xtape;
 using namespace xtape::fuzz;
 
-TEST_CASE("ops of random shapes and axes give the right answer or a typed error, and every op is tried") {
+TEST_CASE("ops of random shapes and axes give the correct result or a typed error, and every op is tried") {
   for (std::uint64_t input = 0; input < 12000; ++input) {
     Random random(input, "ops_test");
     std::string bytes;

@@ -1,4 +1,4 @@
-// What stands in a run directory: lines of metrics and events, rows of norms, run.json, the state of a log.
+// Files of a run directory: lines of metrics and events, rows of norms, run.json, the state of a log.
 #include "fuzz.hpp"
 
 #include <xtape/inspect/log/log_state.hpp>
@@ -14,7 +14,7 @@ std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 64 
 
 namespace {
 
-/// A run as `xtape inspect` would show it.
+/// Shows a run as `xtape inspect` does.
 void show(RunData run) {
   const std::vector<Verdict> verdicts = judge(run);
   if (run_page(run, verdicts).empty() || run_page_json(run, verdicts).empty()) fault("a page is empty");
@@ -28,7 +28,7 @@ void try_lines(std::string_view text) {
     step_of_json_line(line);
     if (const auto step = read_metrics_line(line)) {
       const auto again = read_metrics_line(metrics_line(*step));
-      if (!again || again->step != step->step) fault("a line that was written is not read");
+      if (!again || again->step != step->step) fault("a written line is read back differently");
       if (run.steps.empty() || run.steps.back().step < step->step) run.steps.push_back(*step);
     }
     if (const auto event = read_event_line(line)) run.events.push_back(*event);

@@ -1,11 +1,11 @@
-// Files of weights: read, and every tensor converted to numbers.
+// Safetensors files: reads them and converts every tensor to numbers.
 #include "fuzz.hpp"
 
 #include <xtape/data/safetensors.hpp>
 
 namespace xtape::fuzz {
 
-// The header becomes JSON values in memory, each larger than its text; numbers become doubles.
+// The header becomes JSON values in memory, each larger than its text. Numbers become doubles.
 std::size_t largest_allocation(std::string_view input) { return (64 << 10) + 32 * input.size(); }
 
 void try_input(std::string_view input) {
@@ -16,7 +16,7 @@ void try_input(std::string_view input) {
     bytes += tensor.bytes.size();
     std::vector<double> values(tensor.size());
     read_values(tensor, values.data());
-    if (file.find(tensor.name) == nullptr) fault("a tensor is not found by its name");
+    if (file.find(tensor.name) == nullptr) fault("a tensor cannot be found by its name");
   }
   if (bytes > input.size()) fault("the tensors are larger than the file");
 }

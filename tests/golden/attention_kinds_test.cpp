@@ -1,4 +1,4 @@
-// Every kind of attention and the models made of them against golden values.
+// Every kind of attention, and the models built with them, against golden values.
 #include "tables.hpp"
 
 #include <xtape/models/decoder_block.hpp>

@@ -5,7 +5,7 @@ namespace xtape::test {
 
 namespace {
 
-/// `keys` is asked for with key padding only.
+/// `padded_keys` is the number of keys of a case with key padding, else 0.
 GoldenCase heads(const std::string& title, const AttentionOptions& options, index_t padded_keys = 0,
                  bool masked = false) {
   return {"scaled_dot_product_attention/" + title, [=](Golden& g) {

@@ -56,7 +56,7 @@ GoldenTable functions() {
   GoldenTable table;
   add_unary(table, "exp", {"matrix", "wide"}, exp, kEachElement);
   add_unary(table, "expm1", {"matrix", "small"}, expm1, kEachElement);
-  add_unary(table, "expm1", {"wide"}, expm1);  // torch's slope y + 1 has no digits left near y = -1
+  add_unary(table, "expm1", {"wide"}, expm1);  // near y = -1, torch's derivative y + 1 loses all digits
   add_unary(table, "log", {"matrix", "wide"}, log, kEachElement);
   add_unary(table, "log1p", {"matrix", "small"}, log1p, kEachElement);
   add_unary(table, "sqrt", {"matrix", "wide"}, sqrt, kEachElement);

@@ -38,7 +38,7 @@ std::vector<std::uint8_t> from_base64(const std::string& text) {
   return out;
 }
 
-/// Little-endian numbers of type T as double.
+/// Decodes little-endian numbers of type T to double.
 template <class T>
 std::vector<double> numbers_of(const std::string& text) {
   static_assert(std::endian::native == std::endian::little);
@@ -82,7 +82,7 @@ Container filled(const GoldenArray& from) {
   return out;
 }
 
-/// sum(up * out) over all outputs: its gradients are what the file holds.
+/// Returns sum(up * out) over all outputs: the file holds its gradients.
 Tensor weighted_sum(const Outputs& outputs, const GoldenValues& values) {
   const std::vector<const GoldenArray*> upstream = values.all("up");
   if (outputs.all.size() != upstream.size())

@@ -1,19 +1,18 @@
-"""The golden files: cases with their arrays, drawn from fixed seeds and computed by PyTorch in float64.
+"""The golden files: cases with arrays that are drawn from fixed seeds and computed by PyTorch in float64.
 
-A file is one JSON object, a case a line. A case has sections, each an object of named arrays:
+A file is one JSON object with one case per line. A case has sections, each an object of named arrays:
 
-  in          inputs whose gradient is compared; tracked
+  in          tracked inputs, whose gradients are compared
   fixed       float arrays that are not tracked
   int         integer arrays (ids, lengths; masks as 0 and 1)
-  state       parameters and buffers of a layer, under PyTorch's names
+  state       parameters and buffers of a layer, named as in PyTorch
   out, up     outputs in the order in which the call returns them, and their upstream gradients
-  grad        gradients of sum(up * out) to each of `in`
-  state_grad  and to each parameter
+  grad        gradients of sum(up * out) with respect to each of `in`
+  state_grad  and of each parameter
   state_out   buffers after the call
 
-An array is {"shape": [...]} with "f64" or "f32" (base64 of little-endian numbers; "f32" where nothing is lost by it) or
-"int" (a list). Inputs, states and upstream gradients are exact in float, so that both flavours start from the same
-numbers.
+An array is {"shape": [...]} with "f64" or "f32" (base64 of little-endian numbers; "f32" if it is exact) or "int" (a
+list). Inputs, states and upstream gradients are exact in float, so that both dtypes start from the same numbers.
 """
 
 import base64
@@ -42,7 +41,7 @@ def positive(*shape):
 
 
 def away_from(points, *shape, low=-2.0, high=2.0, gap=0.05):
-    """A random input no element of which is within `gap` of a kink."""
+    """A random input with no element within `gap` of a kink of the function."""
 
     class Drawn(Uniform):
         def draw(self, rng):
@@ -56,7 +55,7 @@ def away_from(points, *shape, low=-2.0, high=2.0, gap=0.05):
 
 
 def in_float(values):
-    """The nearest numbers that float holds exactly, as float64."""
+    """Rounds to float32; returns float64."""
     return np.asarray(values, dtype=np.float32).astype(np.float64)
 
 
@@ -76,12 +75,12 @@ def encoded(array):
 
 
 def random_of(name):
-    """The generator of a case: depends on its name only, so that a new case changes no other."""
+    """The random generator of a case. It depends on the name only, so that a new case changes no other."""
     return np.random.RandomState(zlib.crc32(name.encode()))
 
 
 def randomize(module, rng):
-    """Every parameter from U(-0.6, 0.6), exact in float; buffers are left."""
+    """Draws every parameter from U(-0.6, 0.6), exact in float32; leaves buffers as they are."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.from_numpy(in_float(rng.uniform(-0.6, 0.6, parameter.shape))))
@@ -94,7 +93,7 @@ class GoldenFile:
         self.cases = {}
 
     def raw(self, name, **sections):
-        """A case from finished sections."""
+        """Adds a case from complete sections."""
         if name in self.cases:
             raise ValueError(f"two cases are named {name}")
         self.cases[name] = {
@@ -103,11 +102,14 @@ class GoldenFile:
         }
 
     def op(self, name, function, ints=None, fixed=None, **inputs):
-        """function(*inputs, *fixed, *ints) -> a tensor, or a dict of them. An input is a shape, Uniform, or values."""
+        """Adds a case of function(*inputs, *fixed, *ints), which returns a tensor or a dict of tensors.
+
+        An input is a shape, a Uniform, or values.
+        """
         self._run(name, None, function, inputs, fixed, ints)
 
     def layer(self, name, module, function=None, ints=None, fixed=None, fill=True, **inputs):
-        """The same for function(module, ...), or the module itself; its parameters are filled at random."""
+        """Adds a case of function(module, ...), or of the module itself. Its parameters are drawn at random."""
         self._run(name, module, function or (lambda m, *arguments: m(*arguments)), inputs, fixed, ints, fill)
 
     def _run(self, name, module, function, inputs, fixed, ints, fill=True):

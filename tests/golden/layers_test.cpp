@@ -1,4 +1,4 @@
-// Layers against golden values, with PyTorch's parameters under PyTorch's names.
+// Layers against golden values, with parameters named as in PyTorch.
 #include "tables.hpp"
 
 #include <xtape/models/transformer_block.hpp>
@@ -31,7 +31,7 @@ GoldenCase layer_norm_layer(const char* title, const LayerNormOptions& options) 
           }};
 }
 
-/// Two batches in training, so that the running statistics are seen to run.
+/// Runs two batches in training, so that the running statistics change twice.
 GoldenCase batch_norm_layer(const char* title, const BatchNormOptions& options) {
   return {std::string("BatchNorm/") + title, [=](Golden& g) {
             BatchNorm layer(g.scope(), 4, options);

@@ -5,7 +5,7 @@ namespace xtape::test {
 
 namespace {
 
-/// Adds a case for each reduction, named as PyTorch's.
+/// Adds a case for each reduction, named as in PyTorch.
 template <class Loss>
 void add_reductions(GoldenTable& table, const std::string& op, const std::string& title, const Loss& loss) {
   const std::pair<const char*, Reduction> reductions[] = {{"mean", Reduction::mean},
@@ -13,7 +13,7 @@ void add_reductions(GoldenTable& table, const std::string& op, const std::string
                                                           {"none", Reduction::none},
                                                           {"batchmean", Reduction::batchmean}};
   for (const auto& [name, reduction] : reductions)
-    if (op != "cross_entropy" || reduction != Reduction::batchmean)  // PyTorch has none there
+    if (op != "cross_entropy" || reduction != Reduction::batchmean)  // PyTorch has no batchmean there
       table.push_back({op + "/" + name + title, [loss, r = reduction](Golden& g) { return loss(g, r); }});
 }
 

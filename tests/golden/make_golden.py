@@ -2,11 +2,11 @@
 """Writes the golden values of tests/golden/values with PyTorch 1.13 (Debian: apt install python3-torch).
 
   /usr/bin/python3 tests/golden/make_golden.py            # writes every family
-  /usr/bin/python3 tests/golden/make_golden.py reduce     # one
+  /usr/bin/python3 tests/golden/make_golden.py reduce     # one family
   /usr/bin/python3 tests/golden/make_golden.py --check    # compares with the committed files, to 1e-13
 
-Where PyTorch 1.13 has no such op, layer or optimizer the value is composed from torch ops by the formula that stands in
-the script. The tests read the files; they need neither Python nor PyTorch.
+If PyTorch 1.13 lacks an op, layer or optimizer, the script composes its value from torch ops by formula. The tests read
+the files; they need neither Python nor PyTorch.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def decoded(array):
 
 
 def differences(made, committed):
-    """Names of arrays that differ by more than 1e-13 of their scale, or stand in one file only."""
+    """Names of arrays that differ by more than 1e-13 of their scale, or that are missing in one file."""
     for name in sorted(set(made) | set(committed)):
         if name not in made or name not in committed:
             yield name

@@ -1,4 +1,4 @@
-// Normalisation ops and dropout against golden values.
+// Normalization ops and dropout against golden values.
 #include "tables.hpp"
 
 namespace xtape::test {
@@ -56,6 +56,6 @@ GoldenTable dropouts() {
 
 GoldenTable norm_golden_cases() { return joined({layer_norms(), rms_norms(), batch_norms(), dropouts()}); }
 
-TEST_CASE("normalisation and dropout agree with golden values") { check_golden(norm_golden_cases()); }
+TEST_CASE("normalization and dropout agree with golden values") { check_golden(norm_golden_cases()); }
 
 }  // namespace xtape::test

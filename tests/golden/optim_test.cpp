@@ -1,4 +1,4 @@
-// Optimizers, clipping and schedules against golden values: every step of twenty.
+// Optimizers, clipping and schedules against golden values, at each of twenty steps.
 #include "tables.hpp"
 
 #include <xtape/optim/averaged_sgd.hpp>
@@ -14,7 +14,8 @@ constexpr double kRate = 0.0625;
 
 using Step = std::function<void(double lr)>;
 
-/// A trajectory's name, and how to make its optimizer over parameters "weight" [2, 3] and "bias" [3].
+/// The name of a trajectory, and a function that makes its optimizer over the parameters "weight" [2, 3] and "bias"
+/// [3].
 struct Trajectory {
   std::string name;
   std::function<Step(ParamStore& store)> make;
@@ -110,7 +111,7 @@ GoldenResult run(const Trajectory& entry) {
   return result;
 }
 
-/// Rates of one schedule at steps 0, 1, ...
+/// The rates of one schedule at steps 0, 1, ...
 struct Schedule {
   std::string name;
   std::function<double(index_t step)> rate;

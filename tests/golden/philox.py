@@ -1,5 +1,5 @@
 """Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 4.3),
-and the masks that are drawn from it. Written from the paper; proved on the Random123 distribution's known answers."""
+and the dropout masks drawn from it. Written from the paper; checked with the known answers of Random123."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ WORD, LONG = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 
 def philox4x32(counter, key):
-    """Ten rounds on a counter of four words with a key of two."""
+    """Ten rounds on a counter of four words with a key of two words."""
     c, (k0, k1) = list(counter), key
     for _ in range(10):
         p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -24,7 +24,7 @@ assert philox4x32([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822,
 
 
 def mix(x):
-    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
+    """The finalizer of SplitMix64 (Steele, Lea, Flood 2014)."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & LONG
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & LONG
     return x ^ (x >> 31)
@@ -35,7 +35,7 @@ def substream(stream, number):
 
 
 def words(seed, stream, count):
-    """The first `count` words of a stream: the counter is (block, stream), low words first, the key the seed."""
+    """The first `count` words of a stream. The counter is (block, stream), low words first; the key is the seed."""
     out = []
     for block in range((count + 3) // 4):
         out += philox4x32([block & WORD, block >> 32, stream & WORD, stream >> 32], [seed & WORD, seed >> 32])
@@ -43,7 +43,7 @@ def words(seed, stream, count):
 
 
 def kept(seed, stream, call, count, p, row=None):
-    """Which of `count` elements a dropout mask keeps: those whose word is at least p 2^32."""
+    """The elements that a dropout mask keeps, of `count`: those whose word is at least p 2^32."""
     stream = substream(stream, call)
     if row is not None:
         stream = substream(stream, row)

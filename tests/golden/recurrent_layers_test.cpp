@@ -1,4 +1,4 @@
-// Recurrent layers and cells against golden values, with PyTorch's parameters under PyTorch's names.
+// Recurrent layers and cells against golden values, with parameters named as in PyTorch.
 #include "tables.hpp"
 
 #include <xtape/core/ops/shape.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t kInput = 4, kHidden = 3;
 
-/// PyTorch keeps the states of all layers and directions in one array [L D, B, H].
+/// Splits PyTorch's array [L D, B, H] of all states into one tensor per layer and direction.
 std::vector<Tensor> apart(const Tensor& states) {
   std::vector<Tensor> out;
   for (index_t i = 0; i < states.size(0); ++i)
@@ -47,7 +47,7 @@ GoldenCase lstm_layer(const std::string& name, const LSTMOptions& options, Run r
           }};
 }
 
-/// The variants that every kind of layer comes in.
+/// The variants of every kind of layer.
 template <class Options, class Maker>
 GoldenTable variants(const std::string& kind, const Maker& make) {
   return {

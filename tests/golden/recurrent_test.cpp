@@ -9,7 +9,7 @@ namespace {
 
 RecurrentWeights weights(Golden& g) { return {g.in("weight_ih"), g.in("weight_hh"), g.in("bias_ih"), g.in("bias_hh")}; }
 
-/// The variants that each kind comes in, by the words in a case's title.
+/// The variants of each kind of op, named by the words in a case's title.
 struct Variant {
   std::string suffix;
   bool lengths = false;

@@ -1,4 +1,4 @@
-// Ops that move or pick elements against golden values.
+// Ops that move or select elements against golden values.
 #include "tables.hpp"
 
 namespace xtape::test {
@@ -92,6 +92,6 @@ GoldenTable picks() {
 
 GoldenTable shape_golden_cases() { return joined({moves(), picks()}); }
 
-TEST_CASE("ops that move or pick elements agree with golden values") { check_golden(shape_golden_cases()); }
+TEST_CASE("ops that move or select elements agree with golden values") { check_golden(shape_golden_cases()); }
 
 }  // namespace xtape::test

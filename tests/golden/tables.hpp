@@ -1,4 +1,4 @@
-// The tables of golden cases, one for each family.
+// The tables of golden cases, one per family.
 #pragma once
 
 #include "golden.hpp"
@@ -17,7 +17,7 @@ GoldenTable recurrent_golden_cases();
 GoldenTable recurrent_layer_golden_cases();
 GoldenTable layer_golden_cases();
 
-/// Worst errors of what is not one call: trajectories, schedules, loss curves.
+/// Largest errors of checks that are not one call: trajectories, schedules, loss curves.
 using GoldenErrors = std::vector<std::pair<std::string, double>>;
 GoldenErrors optimizer_golden_errors();
 GoldenErrors schedule_golden_errors();

@@ -1,4 +1,4 @@
-// Loss curves of two hundred steps against PyTorch's, from the same weights and batches.
+// Loss curves over two hundred steps against PyTorch's, from the same weights and batches.
 #include "tables.hpp"
 
 #include <xtape/models/char_rnn.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t kSteps = 200, kBatch = 8, kTime = 16, kVocab = 30, kLength = 2000;
 
-/// The text: see families/training.py.
+/// The training text; see families/training.py.
 std::vector<index_t> sequence() {
   std::vector<index_t> s = {1, 2};
   for (std::uint32_t i = 2; i < kLength; ++i) {
@@ -37,7 +37,7 @@ Batch batch(const std::vector<index_t>& text, index_t step) {
   return out;
 }
 
-/// The worst relative error of the losses along the way.
+/// The largest relative error of the losses along the curve.
 double curve_error(const char* name, ParamStore& store, const std::function<Tensor(const IndexArray&)>& model,
                    Optimizer& optimizer, const std::function<double(index_t)>& rate) {
   const GoldenValues& values = golden_values(name);
@@ -83,7 +83,7 @@ GoldenErrors training_golden_errors() {
   return {{"TransformerLM/200 steps", gpt_error()}, {"CharRNN/200 steps", lstm_error()}};
 }
 
-TEST_CASE("small models train along PyTorch's loss curves") {
+TEST_CASE("small models follow PyTorch's loss curves") {
   for (const auto& [name, error] : training_golden_errors()) {
     std::printf("%s: worst relative error of the loss %.2e\n", name.c_str(), error);
     CHECK(error <= tolerance(1e-8, 1e-3));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr index_t kBeamStart = 0, kBeamEnd = 1;
 
-/// A chain of tokens: P(next | token) by a table, for every row alike.
+/// A Markov chain of tokens: P(next | token) from a table, the same for every row.
 BeamStep chain(std::vector<std::vector<double>> table) {
   return [table = std::move(table)](const IndexArray& tokens) {
     Array logits(Shape{tokens.shape()[0], 1, table.size()});
@@ -25,7 +25,7 @@ const BeamSelect kNoState = [](const IndexArray&) {};
 }  // namespace
 
 TEST_CASE("beam search finds what greedy search misses") {
-  // Greedy: 2 (0.6), then at best 0.4 * end. Better: 3 (0.4), then the end for sure.
+  // Greedy search takes 2 (0.6), then at best the end (0.4). Taking 3 (0.4), then the end with certainty, is better.
   const BeamStep step = chain({{0, 0, 0.6, 0.4}, {0.25, 0.25, 0.25, 0.25}, {0.3, 0.4, 0.3, 0}, {0, 1, 0, 0}});
   const auto greedy = beam_search(1, step, kNoState,
                                   {.beams = 1, .start = kBeamStart, .end = kBeamEnd, .longest = 5, .length_power = 0});
@@ -39,7 +39,7 @@ TEST_CASE("beam search finds what greedy search misses") {
   check_near(beam[0][1].log_probability, std::log(0.24), {0, 1e-5});
 }
 
-TEST_CASE("beam search: the length power prefers longer sequences, and the greatest length cuts") {
+TEST_CASE("beam search: the length power prefers longer sequences, and `longest` cuts sequences") {
   const BeamStep step = chain({{0, 0, 1, 0}, {0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0, 0.5}, {0, 0.9, 0, 0.1}});
   const auto best = [&](double power) {
     return beam_search(1, step, kNoState,
@@ -54,8 +54,8 @@ TEST_CASE("beam search: the length power prefers longer sequences, and the great
   CHECK_FALSE(cut[0][0].ended);
 }
 
-TEST_CASE("beam search: each source on its own, and rows are selected so that states follow their beams") {
-  // The state of a row is the number of 2s so far; source s ends after s + 1 of them, else says 2 or 3.
+TEST_CASE("beam search: sources are independent, and rows are selected so that states follow their beams") {
+  // The state of a row is the number of 2s so far. Source s ends after s + 1 of them; before, it emits 2 or 3.
   std::vector<double> twos(6, 0);
   const BeamStep step = [&](const IndexArray& tokens) {
     Array logits(Shape{6, 1, 4}, real(-20));
@@ -79,7 +79,7 @@ TEST_CASE("beam search: each source on its own, and rows are selected so that st
   for (const auto& hypothesis : found[1]) CHECK(std::count(hypothesis.tokens.begin(), hypothesis.tokens.end(), 2) == 2);
 }
 
-TEST_CASE("beam search: wrong numbers and logits") {
+TEST_CASE("beam search refuses invalid options and logits") {
   const BeamStep step = chain({{0.5, 0.5}, {0.5, 0.5}});
   check_throws<ValueError>([&] { beam_search(0, step, kNoState, {.start = 0, .end = 1}); }, "[beam_search] sources");
   check_throws<ValueError>([&] { beam_search(1, step, kNoState, {.beams = 0, .start = 0, .end = 1}); }, "at least 1");

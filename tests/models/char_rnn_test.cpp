@@ -8,7 +8,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// Sequences of one character, the first of the vocabulary.
+/// `batch` sequences of one character, id 0.
 IndexArray first_ids(std::size_t batch) {
   IndexArray ids(Shape{batch, 1});
   std::fill(ids.begin(), ids.end(), 0);
@@ -23,7 +23,7 @@ const Limits kRounding = {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)};
 
 }  // namespace
 
-TEST_CASE("a carried state stands for the characters before") {
+TEST_CASE("CharRNN: a carried state replaces the preceding characters") {
   const IndexArray ids = {{0, 1, 2, 3, 4, 0}, {4, 4, 1, 0, 2, 3}};
   for (const CellKind kind : kKinds) {
     ParamStore store(1);
@@ -40,8 +40,9 @@ TEST_CASE("a carried state stands for the characters before") {
   }
 }
 
-TEST_CASE("each cell learns a cycle with the state carried and gradients cut") {
-  // 0 1 2 1 0 1 2 1 ...: what follows a 1 depends on the character before it, often in the last batch.
+TEST_CASE("CharRNN: each cell learns a cycle with the state carried and gradients cut") {
+  // The sequence is 0 1 2 1 0 1 2 1 ... The character after a 1 depends on the one before it, often in the previous
+  // batch.
   for (const CellKind kind : kKinds) {
     ParamStore store(2);
     const CharRNN model(store.root(), {.vocab = 3, .cell = kind, .embedding = 4, .hidden = 8});
@@ -69,7 +70,7 @@ TEST_CASE("each cell learns a cycle with the state carried and gradients cut") {
   }
 }
 
-TEST_CASE("parameters of the recurrent language model") {
+TEST_CASE("CharRNN: parameters have PyTorch's names and shapes") {
   ParamStore store;
   const CharRNN model(store.root(), {.vocab = 5, .cell = CellKind::gru, .embedding = 3, .hidden = 4});
   std::vector<std::string> names;
@@ -78,7 +79,7 @@ TEST_CASE("parameters of the recurrent language model") {
                                           "rnn.bias_hh_l0", "head.weight", "head.bias"});
 }
 
-TEST_CASE("the recurrent language model refuses what does not fit") {
+TEST_CASE("CharRNN refuses invalid ids, states and configurations") {
   ParamStore store;
   const CharRNN model(store.root(), small(CellKind::gru));
   check_throws<ShapeError>([&] { model(IndexArray{0, 1}); }, "[char_rnn] ids must be [B, T]; got shape (2)");
@@ -91,10 +92,10 @@ TEST_CASE("the recurrent language model refuses what does not fit") {
   CHECK(parse_cell_kind("lstm") == CellKind::lstm);
   CharRNNConfig config = small(CellKind::gru);
   config.forget_bias = 1;
-  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm has a forget gate");
+  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm cells have a forget bias");
   check_throws<ShapeError>(
       [&] {
         model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}});
       },
-      "[char_rnn] the state has a c, but the cells have none");
+      "[char_rnn] the state has a cell state c, but only lstm cells have one");
 }

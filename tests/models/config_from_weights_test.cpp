@@ -11,7 +11,7 @@ WeightShapes shapes_in(const ParamStore& store) {
   return shapes;
 }
 
-/// True if a model of this configuration has just these parameters.
+/// Returns whether a model of this configuration has exactly these parameters.
 template <class Model, class Config>
 void check_built(const WeightShapes& shapes, const Config& config) {
   ParamStore store;
@@ -21,7 +21,7 @@ void check_built(const WeightShapes& shapes, const Config& config) {
 
 }  // namespace
 
-TEST_CASE("the sizes of a recurrent model follow from its weights") {
+TEST_CASE("the configuration of a recurrent model follows from its weights") {
   for (const CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
     ParamStore store;
     const CharRNN model(store.root(), {.vocab = 7, .cell = cell, .embedding = 3, .hidden = 5, .layers = 2});
@@ -31,7 +31,7 @@ TEST_CASE("the sizes of a recurrent model follow from its weights") {
   }
 }
 
-TEST_CASE("the sizes of a transformer follow from its weights") {
+TEST_CASE("the configuration of a transformer follows from its weights") {
   for (const bool tied : {false, true})
     for (const bool bias : {false, true})
       for (const bool head_bias : {false, true}) {
@@ -58,19 +58,23 @@ TEST_CASE("the sizes of a transformer follow from its weights") {
   check_built<TransformerLM>(shapes_in(store), config);
 }
 
-TEST_CASE("weights of no such model are refused") {
+TEST_CASE("weights that match no model are refused") {
   check_throws<ValueError>([] { char_rnn_config_from({}); }, "[char_rnn] the weights have no embedding.weight");
-  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, "is no matrix, but of shape (7)");
+  check_throws<ValueError>(
+      [] {
+        char_rnn_config_from({{"embedding.weight", {7}}});
+      },
+      "must be a matrix, not of shape (7)");
   check_throws<ValueError>(
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 0}}});
       },
-      "is no matrix, but of shape (7,0)");
+      "must be a matrix, not of shape (7,0)");
   check_throws<ValueError>(
       [] {
         char_rnn_config_from({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}});
       },
-      "has 10 rows for a state of 5, which no cell has");
+      "has 10 rows for a hidden size of 5, which fits no kind of cell");
   check_throws<ValueError>(
       [] {
         transformer_lm_config_from({{"token_embedding.weight", {7, 4}}}, 2, 9);

@@ -15,7 +15,7 @@ struct Fixture {
   TransformerLM model{store.root(), {.vocab = 5, .context = 3, .width = 8, .heads = 2, .layers = 1}};
 };
 
-/// The token with the largest logit after at most three tokens.
+/// The token with the largest logit after at most the last three tokens.
 index_t most_likely(const TransformerLM& model, const std::vector<index_t>& tokens) {
   const std::size_t length = std::min<std::size_t>(tokens.size(), 3);
   IndexArray ids(Shape{1, length});
@@ -27,7 +27,7 @@ index_t most_likely(const TransformerLM& model, const std::vector<index_t>& toke
 
 }  // namespace
 
-TEST_CASE("at temperature 0 each token is the most likely one after the last context tokens") {
+TEST_CASE("generate: at temperature 0 each token is the most likely one after the last context tokens") {
   Fixture f;
   for (std::size_t i = 0; i < 5; ++i) f.store.parameter("head.bias").edit()[i] = static_cast<real>(0.001 * i);
   std::vector<index_t> tokens = {4, 0};
@@ -39,10 +39,10 @@ TEST_CASE("at temperature 0 each token is the most likely one after the last con
   }
 }
 
-TEST_CASE("tokens are drawn with the probabilities of the tempered softmax") {
+TEST_CASE("generate: tokens are sampled with the probabilities of the tempered softmax") {
   Fixture f;
   Parameter weight = f.store.parameter("head.weight"), bias = f.store.parameter("head.bias");
-  std::fill_n(weight.edit(), weight.size(), real{0});  // the logits are the bias
+  std::fill_n(weight.edit(), weight.numel(), real{0});  // the logits equal the bias
   const std::vector<double> probability = {0.4, 0.1, 0.3, 0.15, 0.05};
   const double temperature = 0.7;
   for (std::size_t i = 0; i < 5; ++i) bias.edit()[i] = static_cast<real>(temperature * std::log(probability[i]));
@@ -58,7 +58,7 @@ TEST_CASE("tokens are drawn with the probabilities of the tempered softmax") {
   CHECK(written != generate(f.model, {0}, {.length = draws, .temperature = temperature, .seed = 2}));
 }
 
-TEST_CASE("top-k and top-p draw among the most likely tokens only, with their shares") {
+TEST_CASE("generate: top-k and top-p sample from the most likely tokens only, with renormalized probabilities") {
   const std::vector<double> probability = {0.4, 0.1, 0.3, 0.15, 0.05};
   std::vector<double> logits;
   for (double p : probability) logits.push_back(std::log(p));
@@ -86,7 +86,7 @@ TEST_CASE("top-k and top-p draw among the most likely tokens only, with their sh
   CHECK(sample_token({1, std::nan(""), 3, 3}, {.length = 1, .temperature = 0}, random) == 2);
 }
 
-TEST_CASE("what is written does not depend on the cache: a long context gives the tokens of whole passes") {
+TEST_CASE("generate: the tokens do not depend on the cache") {
   ParamStore store(3);
   const TransformerLM model(
       store.root(), {.vocab = 5, .context = 12, .width = 8, .heads = 2, .layers = 2, .attention = {.key_heads = 1}});
@@ -97,13 +97,13 @@ TEST_CASE("what is written does not depend on the cache: a long context gives th
     IndexArray ids(Shape{1, length});
     std::copy(tokens.end() - static_cast<std::ptrdiff_t>(length), tokens.end(), ids.begin());
     const Tensor logits = model(ids);
-    const real* last = logits.data() + logits.size() - 5;
+    const real* last = logits.data() + logits.numel() - 5;
     CHECK(token == std::max_element(last, last + 5) - last);
     tokens.push_back(token);
   }
 }
 
-TEST_CASE("a recurrent model writes what follows all tokens before") {
+TEST_CASE("generate: a recurrent model continues from all preceding tokens") {
   ParamStore store(3);
   const CharRNN model(store.root(), {.vocab = 5, .cell = CellKind::gru, .embedding = 3, .hidden = 8});
   std::vector<index_t> tokens = {4, 0, 2, 2};
@@ -113,13 +113,13 @@ TEST_CASE("a recurrent model writes what follows all tokens before") {
     IndexArray ids(Shape{1, tokens.size()});
     std::copy(tokens.begin(), tokens.end(), ids.begin());
     const Tensor logits = model(ids).logits;
-    const real* last = logits.data() + logits.size() - 5;
+    const real* last = logits.data() + logits.numel() - 5;
     CHECK(token == std::max_element(last, last + 5) - last);
     tokens.push_back(token);
   }
 }
 
-TEST_CASE("wrong arguments of generate") {
+TEST_CASE("generate refuses invalid arguments") {
   const Fixture f;
   CHECK(generate(f.model, {1}, {.length = 0}).empty());
   check_throws<ValueError>([&] { generate(f.model, {}, {.length = 1}); }, "[generate] the prompt is empty");

@@ -1,4 +1,4 @@
-// The encoder-decoders: transformer and recurrent network.
+// The encoder-decoder models: transformer and recurrent network.
 #include <xtape/models/beam_search.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
@@ -15,7 +15,7 @@ namespace {
 constexpr index_t kFirst = 1, kLast = 2;
 const Limits kSame = {tolerance(1e-11, 2e-5), tolerance(1e-11, 2e-6)};
 
-/// body(name, store, model) for both.
+/// Calls body(name, store, model) for both models.
 template <class Body>
 void for_both(const Body& body) {
   ParamStore first(3), second(3);
@@ -35,7 +35,7 @@ const IndexArray kTarget = {{1, 3, 4, 5}, {1, 6, 5, 4}};
 
 }  // namespace
 
-TEST_CASE("encoder-decoders: padding of the source and later targets have no influence, bit for bit") {  // A12
+TEST_CASE("encoder-decoders: source padding and later targets change no bit of the logits") {
   for_both([](const char* name, ParamStore&, const auto& model) {
     INFO(name);
     const Mask padding = padding_mask({4, 2}, 4);
@@ -50,7 +50,7 @@ TEST_CASE("encoder-decoders: padding of the source and later targets have no inf
   });
 }
 
-TEST_CASE("encoder-decoders: one token at a time equals the whole, for several beams too") {
+TEST_CASE("encoder-decoders: decoding one token at a time equals the whole, also with several beams") {
   for_both([](const char* name, ParamStore&, const auto& model) {
     INFO(name);
     const Mask padding = padding_mask({4, 2}, 4);
@@ -71,7 +71,7 @@ TEST_CASE("encoder-decoders: one token at a time equals the whole, for several b
   });
 }
 
-TEST_CASE("encoder-decoders learn to turn sequences round, and say them by beam search") {
+TEST_CASE("encoder-decoders learn to reverse sequences and generate them by beam search") {
   for_both([](const char* name, ParamStore& store, const auto& model) {
     INFO(name);
     AdamW optimizer(decay_groups(store, 0.0));
@@ -106,7 +106,7 @@ TEST_CASE("encoder-decoders learn to turn sequences round, and say them by beam 
   });
 }
 
-TEST_CASE("encoder-decoders: what they refuse") {
+TEST_CASE("encoder-decoders refuse invalid inputs and configurations") {
   ParamStore store;
   check_throws<ValueError>([&] { Seq2SeqTransformer(store.root(), {.source_vocab = 0, .target_vocab = 7}); },
                            "[seq2seq_transformer] vocabularies, context and layers must be at least 1");

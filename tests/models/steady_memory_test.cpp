@@ -1,4 +1,4 @@
-// After the first steps a training step is served from the pool alone.
+// After the first few steps, the pool serves all allocations of a training step.
 #include "support.hpp"
 
 using namespace xtape;
@@ -13,7 +13,7 @@ IndexArray some_tokens(std::size_t batch, std::size_t length, index_t step) {
   return out;
 }
 
-/// Requests to the operating system, and bytes in use above those at the start, seen in steps 5 to 50.
+/// Requests to the operating system in steps 5 to 50, and bytes in use beyond those at the start.
 struct Seen {
   std::int64_t requests, left_over;
 };
@@ -38,7 +38,7 @@ Seen train_51_steps(ParamStore& store, const Loss& loss_of) {
 
 }  // namespace
 
-TEST_CASE("a transformer's steps ask the system for no memory after the first few") {
+TEST_CASE("training a transformer requests no memory from the system after the first few steps") {
   ParamStore store(1);
   const TransformerLM model(store.root(),
                             {.vocab = 40, .context = 32, .width = 64, .heads = 4, .layers = 2, .dropout = 0.1});
@@ -49,7 +49,7 @@ TEST_CASE("a transformer's steps ask the system for no memory after the first fe
   CHECK(seen.left_over == 0);
 }
 
-TEST_CASE("a recurrent model's steps ask the system for no memory after the first few") {
+TEST_CASE("training a recurrent model requests no memory from the system after the first few steps") {
   for (const CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
     CAPTURE(static_cast<int>(cell));
     ParamStore store(1);

@@ -5,7 +5,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("TransformerClassifier: padding has no influence, bit for bit, with both poolings") {
+TEST_CASE("TransformerClassifier: padding changes no bit of the logits, with both poolings") {
   for (const Pooling pooling : {Pooling::mean, Pooling::first}) {
     ParamStore store(3);
     const TransformerClassifier model(
@@ -54,11 +54,11 @@ TEST_CASE("TransformerClassifier learns which of two words comes first") {
       store.zero_grad();
       if (step >= 280) late += static_cast<double>(loss.item()) / 20;
     }
-    CHECK(late < 0.2);  // ln 2 is guessing
+    CHECK(late < 0.2);  // guessing has a loss of ln 2
   }
 }
 
-TEST_CASE("TransformerClassifier: what it refuses") {
+TEST_CASE("TransformerClassifier refuses invalid inputs and configurations") {
   ParamStore store;
   check_throws<ValueError>([&] { TransformerClassifier(store.root(), {.vocab = 0, .classes = 2}); },
                            "[transformer_classifier] vocab");

@@ -60,7 +60,7 @@ TEST_CASE("TransformerLM: without biases") {
   CHECK(same_shape(model(tokens(1, 3, 1)).shape(), Shape{1, 3, 11}));
 }
 
-TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gradients of both uses") {
+TEST_CASE("TransformerLM: a tied head is the embedding's weight and gets the gradients of both uses") {
   ParamStore store(2);
   TransformerLMConfig config = kSmall;
   config.tied_head = true;
@@ -72,7 +72,7 @@ TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gr
     Tape tape;
     tape.backward(cross_entropy(model(IndexArray{{3, 4}}), IndexArray{{4, 5}}));
   }
-  // Through the embedding only rows 3 and 4 would get a gradient, through the head all do.
+  // Through the embedding only rows 3 and 4 get a gradient; through the head all rows do.
   for (std::size_t v = 0; v < 11; ++v) {
     double squares = 0;
     for (std::size_t c = 0; c < 12; ++c) squares += std::pow(static_cast<double>(embedding.grad()(v, c)), 2);
@@ -83,7 +83,7 @@ TEST_CASE("TransformerLM: a tied head is the embedding's weight, and gets the gr
   CHECK(store.parameter_count() == untied_store.parameter_count() - 11 * 12);
 }
 
-TEST_CASE("TransformerLM: sinusoidal positions have no parameters, and both kinds tell positions apart") {
+TEST_CASE("TransformerLM: sinusoidal positions have no parameters, and logits depend on positions of either kind") {
   for (Positions positions : {Positions::learned, Positions::sinusoidal}) {
     ParamStore store(5);
     TransformerLMConfig config = kSmall;
@@ -96,7 +96,7 @@ TEST_CASE("TransformerLM: sinusoidal positions have no parameters, and both kind
   }
 }
 
-TEST_CASE("TransformerLM: later tokens have no influence on earlier logits, bit for bit") {
+TEST_CASE("TransformerLM: later tokens change no bit of earlier logits") {
   ParamStore store(3);
   TransformerLM model(store.root(), kSmall);
   const IndexArray ids = tokens(1, 8, 1);
@@ -110,7 +110,7 @@ TEST_CASE("TransformerLM: later tokens have no influence on earlier logits, bit 
   }
 }
 
-TEST_CASE("TransformerLM: a prefix has the logits that it has in the longer text; rows do not mix") {
+TEST_CASE("TransformerLM: a prefix has the logits that it has in the longer text, and rows are independent") {
   ParamStore store(3);
   TransformerLM model(store.root(), kSmall);
   const IndexArray ids = tokens(3, 8, 1);
@@ -121,7 +121,7 @@ TEST_CASE("TransformerLM: a prefix has the logits that it has in the longer text
   check_near(model(prefix).value(), slice(slice(logits, 0, 1, 2), 1, 0, 5).value(), limits);
 }
 
-TEST_CASE("TransformerLM: at the start the loss is about ln V") {
+TEST_CASE("TransformerLM: the initial loss is about ln V") {
   for (WeightInit init : {WeightInit::gpt2, WeightInit::xavier, WeightInit::torch}) {
     ParamStore store(1);
     TransformerLM model(store.root(), {.vocab = 65, .context = 32, .width = 64, .heads = 4, .layers = 2, .init = init});
@@ -132,7 +132,7 @@ TEST_CASE("TransformerLM: at the start the loss is about ln V") {
   }
 }
 
-TEST_CASE("TransformerLM: GPT-2's start scales the projections into the residual stream") {
+TEST_CASE("TransformerLM: GPT-2's initialization scales the projections into the residual stream") {
   ParamStore store(1);
   TransformerLM model(store.root(), {.vocab = 10, .width = 128, .heads = 4, .layers = 8});
   const auto stddev = [&](const char* name) {
@@ -158,7 +158,7 @@ TEST_CASE("TransformerLM: dropout acts in training only") {
   check_equal(model(ids).value(), model(ids).value());
 }
 
-TEST_CASE("TransformerLM: every parameter gets a gradient, and a few steps learn a text by heart") {
+TEST_CASE("TransformerLM: every parameter gets a gradient, and a few steps memorize a text") {
   ParamStore store(3);
   TransformerLM model(store.root(), kSmall);
   AdamW optimizer(decay_groups(store, 0.01));
@@ -177,7 +177,7 @@ TEST_CASE("TransformerLM: every parameter gets a gradient, and a few steps learn
   CHECK(last < 0.2 * first);
 }
 
-TEST_CASE("TransformerLM: texts beyond the context, unknown tokens and other ranks") {
+TEST_CASE("TransformerLM refuses texts beyond the context, unknown tokens and ids of the wrong rank") {
   ParamStore store;
   TransformerLM model(store.root(), kSmall);
   check_throws<ShapeError>([&] { model(tokens(1, 9, 1)); }, "ids must be [B, T] with T at most 8; got shape (1,9)");
@@ -186,7 +186,7 @@ TEST_CASE("TransformerLM: texts beyond the context, unknown tokens and other ran
   check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, -1)); }, "-1");
 }
 
-TEST_CASE("TransformerLM: configurations that make no model") {
+TEST_CASE("TransformerLM refuses invalid configurations") {
   const auto refused = [](const auto& spoil, const char* part) {
     ParamStore store;
     TransformerLMConfig config = kSmall;
@@ -202,7 +202,7 @@ TEST_CASE("TransformerLM: configurations that make no model") {
   refused([](C& c) { c.dropout = 1.5; }, "the dropout probability must be from 0 to 1");
 }
 
-TEST_CASE("TransformerLM: cached steps equal the whole, with every attention and every kind of positions") {
+TEST_CASE("TransformerLM: cached steps equal the whole, with every kind of attention and positions") {
   std::vector<TransformerLMConfig> configs;
   for (const std::string& name : attention_config_names()) {
     configs.push_back(kSmall);
@@ -235,7 +235,7 @@ TEST_CASE("TransformerLM: cached steps equal the whole, with every attention and
   }
 }
 
-TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and what they refuse") {
+TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and invalid steps") {
   ParamStore store(3);
   const TransformerLM model(store.root(), kSmall);
   const IndexArray ids = tokens(2, 8, 1);

@@ -14,7 +14,7 @@ AttentionCost cost(const AttentionConfig& config, const AttentionSizes& sizes) {
 
 }  // namespace
 
-TEST_CASE("attention cost: projections and scores of self-attention are equal at n = 2 d") {  // A3
+TEST_CASE("attention cost: projections and attention of self-attention are equal at n = 2 d") {
   const AttentionCost at = cost({}, {.batch = 3, .queries = 128, .keys = 128});
   CHECK(at.projections == 3.0 * 128 * 64 * 64 * 4);
   CHECK(at.attention == 3.0 * 128 * 128 * 64 * 2);
@@ -27,7 +27,7 @@ TEST_CASE("attention cost: projections and scores of self-attention are equal at
         8 * 5 * 7.0 * sizeof(real));
 }
 
-TEST_CASE("attention cost: what a decoding step reads") {  // A13
+TEST_CASE("attention cost: bytes read by a decoding step") {
   const AttentionSizes step = {.batch = 4, .keys = 1000, .causal = true};
   const double all = cost({}, step).cache_bytes, one = cost({.key_heads = 1}, step).cache_bytes;
   CHECK(all == 4.0 * 1000 * 2 * 64 * sizeof(real));
@@ -39,7 +39,8 @@ TEST_CASE("attention cost: what a decoding step reads") {  // A13
 }
 
 TEST_CASE(
-    "attention cost: linear kinds grow with n, the others with its square; the quadratic kernel crosses at d^2/2") {
+    "attention cost: linear kinds grow with n, the others with n^2, and the quadratic kernel is cheaper from n = d^2/2 "
+    "on") {
   const auto growth = [](const AttentionConfig& config) {
     return cost(config, {.queries = 2000, .keys = 2000}).attention /
            cost(config, {.queries = 1000, .keys = 1000}).attention;
@@ -54,7 +55,7 @@ TEST_CASE(
         .cost({.queries = n, .keys = n})
         .attention;
   };
-  const index_t crossing = 33 * 34 / 2;  // A6: at about N = C
+  const index_t crossing = 33 * 34 / 2;  // the number of quadratic features, (d+1)(d+2)/2
   CHECK(mixing(AttentionKind::quadratic, crossing / 4) > mixing(AttentionKind::softmax, crossing / 4));
   CHECK(mixing(AttentionKind::quadratic, crossing * 4) < mixing(AttentionKind::softmax, crossing * 4));
   check_throws<UnsupportedError>(

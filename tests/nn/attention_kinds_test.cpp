@@ -1,4 +1,4 @@
-// Every kind of attention: what all must do alike, and what each is.
+// Every kind of attention: properties common to all, and the definition of each.
 #include <xtape/nn/multi_head_attention.hpp>
 
 #include <xtape/core/gradcheck.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 const Limits kClose = {tolerance(1e-11, 1e-4), tolerance(1e-11, 1e-5)};
 
-/// All kinds by name, with rotary positions and ALiBi.
+/// All kinds by name, also with rotary positions and ALiBi.
 std::vector<std::pair<std::string, AttentionConfig>> all_configs() {
   std::vector<std::pair<std::string, AttentionConfig>> out;
   for (const std::string& name : attention_config_names()) out.emplace_back(name, attention_config(name, 4));
@@ -37,7 +37,7 @@ struct Layer {
       : attention(store.root(), {.width = 8, .heads = 4, .attention = config}) {}
 };
 
-/// x with the positions from `first` on replaced.
+/// x with the positions from `first` on replaced by `value`.
 Array spoiled(Array x, std::size_t first, real value) {
   for (std::size_t b = 0; b < x.shape()[0]; ++b)
     for (std::size_t t = first; t < x.shape()[1]; ++t)
@@ -47,7 +47,7 @@ Array spoiled(Array x, std::size_t first, real value) {
 
 }  // namespace
 
-TEST_CASE("every attention: later positions and padding have no influence, bit for bit, be they large or NaN") {
+TEST_CASE("every attention: later positions and padding change no bit, even if they are large or NaN") {
   const Array x = sample({2, 9, 8}, 1);
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
@@ -63,7 +63,7 @@ TEST_CASE("every attention: later positions and padding have no influence, bit f
   }
 }
 
-TEST_CASE("every attention: hidden positions get exactly zero gradient") {
+TEST_CASE("every attention: masked positions get exactly zero gradient") {
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
     const Layer layer(config);
@@ -81,7 +81,7 @@ TEST_CASE("every attention: hidden positions get exactly zero gradient") {
   }
 }
 
-TEST_CASE("every attention: a position that sees nothing gives the output bias") {
+TEST_CASE("every attention: a position with all keys masked gives the output bias") {
   const Tensor x(sample({2, 3, 8}, 1));
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
@@ -93,7 +93,7 @@ TEST_CASE("every attention: a position that sees nothing gives the output bias")
   }
 }
 
-TEST_CASE("every attention: a memory of the same content gives self-attention, and queries are its last positions") {
+TEST_CASE("every attention: with the input as memory it equals self-attention, and queries are the last positions") {
   const Tensor x(sample({2, 7, 8}, 1));
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
@@ -105,8 +105,7 @@ TEST_CASE("every attention: a memory of the same content gives self-attention, a
   }
 }
 
-TEST_CASE(
-    "multi-query attention is multi-head attention with copied keys and values; their gradients add up") {  // O-06
+TEST_CASE("multi-query attention equals multi-head attention with copied keys and values, and sums their gradients") {
   Layer one({.key_heads = 1}), all({});
   const Array& shared = one.attention.in_proj_weight.value();  // q 8 rows, k 2, v 2
   Array copied(Shape{24, 8});
@@ -126,7 +125,7 @@ TEST_CASE(
   check_near(one.attention.in_proj_weight.grad(), added, kClose);
 }
 
-TEST_CASE("grouped heads read the key head of their group") {
+TEST_CASE("grouped query heads read the key head of their group") {
   const Tensor q(sample({1, 4, 3, 2}, 1)), k(sample({1, 2, 3, 2}, 2)), v(sample({1, 2, 3, 2}, 3));
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
@@ -141,7 +140,7 @@ TEST_CASE("grouped heads read the key head of their group") {
   }
 }
 
-TEST_CASE("positive random features with a given projection, stabilised") {  // O-08
+TEST_CASE("positive random features with a given projection agree with known values and do not overflow") {
   const auto column = [](std::initializer_list<double> x) { return Tensor(array({1, 1, x.size(), 1}, x)); };
   const AttentionConfig prf = {.kind = AttentionKind::prf, .scale = 1};
   const auto attended = [&](std::initializer_list<double> w, double q, std::initializer_list<double> k) {
@@ -153,12 +152,12 @@ TEST_CASE("positive random features with a given projection, stabilised") {  // 
   check_near(attended({30, -30}, 0.1, {4, 3.9}), 10.6881732126, {tolerance(1e-9, 1e-4), 0});
 }
 
-TEST_CASE("random features converge to softmax attention as their number grows") {  // A7, A8
+TEST_CASE("random features converge to softmax attention as their number grows") {
   const Tensor q(sample({1, 1, 12, 4}, 1, -0.7, 0.7)), k(sample({1, 1, 12, 4}, 2, -0.7, 0.7)),
       v(sample({1, 1, 12, 3}, 3));
   const Tensor exact = scaled_dot_product_attention(q, k, v, {.causal = true});
   for (const AttentionKind kind : {AttentionKind::rff, AttentionKind::prf}) {
-    const auto error = [&](index_t m, bool orthogonal) {  // root of the mean square over draws
+    const auto error = [&](index_t m, bool orthogonal) {  // root mean square over draws
       double squares = 0;
       for (std::uint64_t draw = 0; draw < 40; ++draw) {
         const Tensor features(random_features(m, 4, orthogonal, {1, 2, draw}));
@@ -171,11 +170,11 @@ TEST_CASE("random features converge to softmax attention as their number grows")
     const double slope = std::log(many / few) / std::log(64.0);
     INFO("kind ", static_cast<int>(kind), ": errors ", few, " and ", many, ", slope ", slope);
     CHECK(std::abs(slope + 0.5) < 0.1);
-    CHECK(error(16, true) < few);  // orthogonal vectors have less variance
+    CHECK(error(16, true) < few);  // orthogonal vectors have a lower variance
   }
 }
 
-TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buffer, drawn anew on demand") {
+TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buffer, redrawn on demand") {
   const Array w = random_features(6, 4, true, {1, 2, 3});
   const Tensor products = matmul(Tensor(w), Tensor(w), {.transpose_b = true});
   for (std::size_t i = 0; i < 6; ++i)
@@ -184,7 +183,8 @@ TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buf
   double squares = 0;
   for (std::uint64_t draw = 0; draw < 500; ++draw)
     squares += std::pow(norm(Tensor(random_features(4, 4, true, {1, 2, draw}))).item(), 2);
-  CHECK(std::abs(squares / (500 * 16) - 1) < 0.08);  // 16 squares of variance 2 a draw: deviation 0.016
+  // 16 squares of variance 2 per draw: the standard deviation of the mean is 0.016
+  CHECK(std::abs(squares / (500 * 16) - 1) < 0.08);
   check_equal(w, random_features(6, 4, true, {1, 2, 3}));
   check_throws<ValueError>([] { random_features(0, 4, true, {}); }, "sizes must be at least 1");
 
@@ -196,11 +196,11 @@ TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buf
   CHECK(*layer.store.mask_counters().at("features") == 2);
 }
 
-TEST_CASE("stacked argmax attention: the receptive field grows as its bound, and no further") {  // A10
-  // One head, identity projections and residuals; each position's best key is the one k heads' bound allows.
+TEST_CASE("stacked argmax attention: the receptive field reaches its bound and does not exceed it") {
+  // One head, identity projections and residual connections.
   const std::size_t n = 27, width = 2;
   Array x(Shape{1, n, width});
-  for (std::size_t t = 0; t < n; ++t) {  // on a circle: every position prefers itself, so keys are turned below
+  for (std::size_t t = 0; t < n; ++t) {  // on a circle: every position prefers itself, so the keys are rotated below
     x(0, t, 0) = static_cast<real>(std::cos(6.283185307179586 * static_cast<double>(t) / n));
     x(0, t, 1) = static_cast<real>(std::sin(6.283185307179586 * static_cast<double>(t) / n));
   }
@@ -208,7 +208,7 @@ TEST_CASE("stacked argmax attention: the receptive field grows as its bound, and
     Tape tape;
     const Tensor input = tape.variable(x);
     Tensor values = input;
-    for (std::size_t shift : shifts) {  // hard attention to the position `shift` further on
+    for (std::size_t shift : shifts) {  // hard attention to the position `shift` further
       Array keys(x.shape());
       for (std::size_t t = 0; t < n; ++t)
         for (std::size_t c = 0; c < width; ++c) keys(0, (t + shift) % n, c) = x(0, t, c);
@@ -224,13 +224,13 @@ TEST_CASE("stacked argmax attention: the receptive field grows as its bound, and
   };
   CHECK(reach({1}) == 2);
   CHECK(reach({1, 2}) == 4);
-  CHECK(reach({1, 2, 4}) == 8);  // (k+1)^layers with one head: the bound is met
+  CHECK(reach({1, 2, 4}) == 8);  // (k+1)^layers with one head: the bound is reached
   CHECK(reach({1, 2, 4, 8}) == 16);
-  CHECK(reach({1, 1, 1}) == 4);                               // overlaps reach fewer
-  CHECK(reach({1, 2, 4, 8, 16}) == static_cast<index_t>(n));  // no more than there are
+  CHECK(reach({1, 1, 1}) == 4);                               // overlapping paths reach fewer positions
+  CHECK(reach({1, 2, 4, 8, 16}) == static_cast<index_t>(n));  // not more than there are positions
 }
 
-TEST_CASE("argmax attention: queries and keys never learn, by tape and by differences") {  // A9
+TEST_CASE("argmax attention: queries and keys get no gradient, by the tape and by differences") {
   Layer layer({.kind = AttentionKind::argmax});
   Tape tape;
   const Tensor x(sample({2, 5, 8}, 1));
@@ -265,7 +265,7 @@ TEST_CASE("ALiBi: slopes, and scores that fall with distance") {
              matmul(softmax(hidden), v).value(), kClose);
 }
 
-TEST_CASE("dropout: of the weights where there are some, of the mixed values elsewhere, in training only") {
+TEST_CASE("attention dropout acts on the weights, or on the output of kinds without weights, in training only") {
   for (const auto& [name, config] : all_configs()) {
     INFO(name);
     ParamStore store(4);
@@ -277,7 +277,7 @@ TEST_CASE("dropout: of the weights where there are some, of the mixed values els
   }
 }
 
-TEST_CASE("head widths and value widths of their own") {  // A11
+TEST_CASE("attention accepts head widths and value widths that differ from C/H") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 4, .attention = {.head_width = 5, .value_width = 3}});
   CHECK(same_shape(layer.in_proj_weight.shape(), Shape{4 * 5 + 4 * 5 + 4 * 3, 6}));
@@ -285,7 +285,7 @@ TEST_CASE("head widths and value widths of their own") {  // A11
   CHECK(same_shape(layer(Tensor::ones({2, 3, 6})).shape(), Shape{2, 3, 6}));
 }
 
-TEST_CASE("forms that make no attention, and masks that a linear kind cannot have") {
+TEST_CASE("attention refuses invalid configurations, and masks that a linear kind cannot apply") {
   ParamStore store;
   const auto refused = [&](const AttentionConfig& config, const char* part) {
     check_throws<ValueError>(
@@ -297,15 +297,15 @@ TEST_CASE("forms that make no attention, and masks that a linear kind cannot hav
   refused({.scale = -1}, "the scale must be positive");
   refused({.kind = AttentionKind::prf, .features = -1}, "at least 1 random feature");
   refused({.kind = AttentionKind::custom}, "needs a feature_map");
-  refused({.positions = AttentionPositions::rotary}, "rotary positions turn pairs, but the head width is 3");
+  refused({.positions = AttentionPositions::rotary}, "rotary positions need an even head width, not 3");
   refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi}, "ALiBi needs the scores");
   check_throws<ValueError>([] { attention_config("linear", 4); },
                            "there is no attention 'linear'; there are softmax, mqa");
-  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa halves the heads");
+  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa needs an even number of heads, not 3");
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = {.kind = AttentionKind::elu}});
   check_throws<UnsupportedError>(
       [&] {
         layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)});
       },
-      "a mask of single pairs needs the T x S weights");
+      "a linear kind computes no T x S weights");
 }

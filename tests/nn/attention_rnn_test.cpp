@@ -7,7 +7,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("AttentionRNN: the first step is the cell's alone, later steps have no influence on earlier ones") {
+TEST_CASE("AttentionRNN: the first step equals the cell alone, and later steps have no influence on earlier ones") {
   for (const ScoreKind score : {ScoreKind::dot, ScoreKind::scaled_dot, ScoreKind::additive}) {
     ParamStore store(3);
     const AttentionRNN layer(store.root() / "past", 3, 5, {.score = score});
@@ -28,7 +28,7 @@ TEST_CASE("AttentionRNN: the first step is the cell's alone, later steps have no
   check_throws<ShapeError>([&] { layer(Tensor::ones({2, 3})); }, "[attention_rnn] x must be [B, T, I]");
 }
 
-TEST_CASE("AttentionRNN: a gradient reaches back 100 steps through a contracting cell") {  // R7
+TEST_CASE("AttentionRNN: a gradient reaches 100 steps back through a contracting cell") {
   const std::size_t steps_back = 100, hidden = 8;
   const auto gradient_at_start = [&](bool attends) {
     ParamStore store(3);
@@ -49,8 +49,8 @@ TEST_CASE("AttentionRNN: a gradient reaches back 100 steps through a contracting
   CHECK(past > 1e-6);
 }
 
-TEST_CASE("AttentionRNN recalls what a plain network has forgotten") {  // R7
-  // The first step shows one of 4 signs, 25 steps of noise follow, and the last asks.
+TEST_CASE("AttentionRNN recalls an input that a plain RNN has forgotten") {
+  // The first step shows one of 4 signs, then follow 25 steps of noise, and the last step asks for the sign.
   const auto loss_after_training = [](bool attends) {
     ParamStore store(3);
     const RNN plain(store.root() / "plain", 6, 16);

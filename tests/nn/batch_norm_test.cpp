@@ -19,7 +19,8 @@ void check_running(const BatchNorm& layer, const Array& mean, const Array& varia
 
 }  // namespace
 
-TEST_CASE("BatchNorm: biased variance inside, unbiased in the running statistics, which evaluation uses") {  // O-12
+TEST_CASE(
+    "BatchNorm: normalizes with the biased variance, tracks the unbiased one, and evaluates with the tracked one") {
   ParamStore store;
   BatchNorm layer(store.root(), 1);
   check_running(layer, row({0}), row({1}), 0);
@@ -33,7 +34,7 @@ TEST_CASE("BatchNorm: biased variance inside, unbiased in the running statistics
   check_running(layer, row({0.56}), row({1.41}), 2);
 }
 
-TEST_CASE("BatchNorm: a channel with one value or none is refused in training and nothing is tracked") {  // O-12
+TEST_CASE("BatchNorm: a channel with fewer than two values is refused in training, and nothing is tracked") {
   ParamStore store;
   BatchNorm layer(store.root(), 2);
   for (const Shape& shape : {Shape{1, 2}, Shape{1, 1, 2}, Shape{0, 2}, Shape{3, 0, 2}})
@@ -44,7 +45,7 @@ TEST_CASE("BatchNorm: a channel with one value or none is refused in training an
   CHECK(same_shape(layer(Tensor::ones({1, 2})).shape(), Shape{1, 2}));
 }
 
-TEST_CASE("BatchNorm: a batch whose statistics are not finite leaves the running ones as they are") {
+TEST_CASE("BatchNorm: a batch whose statistics are not finite leaves the running ones unchanged") {
   ParamStore store;
   BatchNorm layer(store.root(), 2);
   layer(Tensor(array({2, 2}, {1, 2, 3, 6})));
@@ -55,18 +56,18 @@ TEST_CASE("BatchNorm: a batch whose statistics are not finite leaves the running
   }
 }
 
-TEST_CASE("BatchNorm: cumulative statistics are the plain average over batches") {
+TEST_CASE("BatchNorm: cumulative statistics are the average over batches") {
   ParamStore store;
   BatchNorm layer(store.root(), 1, {.cumulative = true});
   layer(Tensor(column({1, 3})));  // mean 2, unbiased variance 2
   check_running(layer, row({2}), row({2}), 1);
-  layer(Tensor(column({4, 8})));  // 6 and 8
+  layer(Tensor(column({4, 8})));  // mean 6, unbiased variance 8
   check_running(layer, row({4}), row({5}), 2);
-  layer(Tensor(column({0, 2})));  // 1 and 2
+  layer(Tensor(column({0, 2})));  // mean 1, unbiased variance 2
   check_running(layer, row({3}), row({4}), 3);
 }
 
-TEST_CASE("BatchNorm: momentum 0 keeps the running statistics, momentum 1 takes the last batch's") {
+TEST_CASE("BatchNorm: momentum 0 keeps the running statistics, momentum 1 takes those of the last batch") {
   ParamStore store;
   BatchNorm keeps(store.root() / "keeps", 1, {.momentum = 0}), takes(store.root() / "takes", 1, {.momentum = 1});
   const Tensor x(column({1, 3}));
@@ -76,7 +77,7 @@ TEST_CASE("BatchNorm: momentum 0 keeps the running statistics, momentum 1 takes 
   check_running(takes, row({2}), row({2}), 1);
 }
 
-TEST_CASE("BatchNorm: sequences are normalised over batch and time") {
+TEST_CASE("BatchNorm: sequences are normalized over batch and time") {
   ParamStore store;
   BatchNorm flat(store.root() / "flat", 4), deep(store.root() / "deep", 4);
   const Array x = sample({6, 4}, 8, -1, 3);
@@ -104,7 +105,7 @@ TEST_CASE("BatchNorm: in training an output depends on its own column only, exac
   }
 }
 
-TEST_CASE("BatchNorm: in evaluation rows are independent and gradients pass through fixed statistics") {
+TEST_CASE("BatchNorm: in evaluation rows are independent, and gradients pass through fixed statistics") {
   ParamStore store;
   BatchNorm layer(store.root(), 2, {.eps = 0});
   layer.running_mean.set_value(row({1, 2}));
@@ -121,7 +122,7 @@ TEST_CASE("BatchNorm: in evaluation rows are independent and gradients pass thro
   check_near(layer.bias.grad(), row({2, 2}), kLimits);
 }
 
-TEST_CASE("BatchNorm: names and kinds are PyTorch's; buffers are saved, never trained, never decayed") {
+TEST_CASE("BatchNorm: names and shapes are PyTorch's; buffers are saved, not trained and not decayed") {
   ParamStore store;
   BatchNorm layer(store.root() / "norm", 3);
   BatchNorm plain(store.root() / "plain", 3, {.affine = false});
@@ -144,7 +145,7 @@ TEST_CASE("BatchNorm: names and kinds are PyTorch's; buffers are saved, never tr
   check_running(layer, mean, snapshot.buffers[1].second, 1);
 }
 
-TEST_CASE("BatchNorm: options outside their domain and inputs that do not fit") {
+TEST_CASE("BatchNorm refuses invalid options and inputs") {
   ParamStore store;
   const Scope n = store.root() / "n";
   check_throws<ValueError>([&] { BatchNorm layer(n, 0); }, "[batch_norm n] the width must be at least 1, not 0");

@@ -15,7 +15,7 @@ double kept_fraction(const Array& y) {
 
 }  // namespace
 
-TEST_CASE("Dropout: in training kept elements are scaled by 1/(1-p), and about 1-p are kept") {  // O-24
+TEST_CASE("Dropout: in training kept elements are scaled by 1/(1-p), and about 1-p are kept") {
   ParamStore store(2);
   Dropout layer(store.root(), 0.2);
   const Array y = layer(Tensor::ones({100, 100})).value();
@@ -23,7 +23,7 @@ TEST_CASE("Dropout: in training kept elements are scaled by 1/(1-p), and about 1
   check_near(kept_fraction(y), 0.8, {0, 4 * std::sqrt(0.16 / 10000)});
 }
 
-TEST_CASE("Dropout: evaluation is the identity and takes no mask") {  // O-24
+TEST_CASE("Dropout: evaluation is the identity and draws no mask") {
   ParamStore store(2);
   Dropout layer(store.root() / "drop", 0.5);
   const Tensor x = Tensor::ones({8, 8});
@@ -35,7 +35,7 @@ TEST_CASE("Dropout: evaluation is the identity and takes no mask") {  // O-24
   CHECK(*store.mask_counters().at("drop") == 1);
 }
 
-TEST_CASE("Dropout: p = 0 keeps all, p = 1 drops all, without NaN in the gradient") {  // O-24
+TEST_CASE("Dropout: p = 0 keeps all, p = 1 drops all, without NaN in the gradient") {
   ParamStore store;
   Dropout none(store.root() / "none", 0), all(store.root() / "all", 1);
   Tape tape;
@@ -47,7 +47,7 @@ TEST_CASE("Dropout: p = 0 keeps all, p = 1 drops all, without NaN in the gradien
   check_equal(tape.grad(x), row({0, 0, 0}));
 }
 
-TEST_CASE("Dropout: the gradient has the mask of the value") {
+TEST_CASE("Dropout: forward and backward use one mask") {
   ParamStore store(5);
   Dropout layer(store.root(), 0.5);
   Tape tape;
@@ -57,12 +57,12 @@ TEST_CASE("Dropout: the gradient has the mask of the value") {
   check_equal(tape.grad(x), y.value());
 }
 
-TEST_CASE("Dropout: masks depend on seed, place and call, and follow the counter") {
+TEST_CASE("Dropout: masks depend on seed, scope and call, and follow the counter") {
   const Tensor x = Tensor::ones({10, 10});
   const auto masks = [&](std::uint64_t seed, const char* scope) {
     ParamStore store(seed);
     Dropout layer(store.root() / scope, 0.5);
-    const Array call = layer(x).value();  // one after the other: the order of arguments is not fixed
+    const Array call = layer(x).value();  // one call after another, because the order of arguments is unspecified
     return std::pair(call, layer(x).value());
   };
   const auto [first, second] = masks(1, "a");
@@ -77,7 +77,7 @@ TEST_CASE("Dropout: masks depend on seed, place and call, and follow the counter
   check_equal(layer(x).value(), second);
 }
 
-TEST_CASE("Dropout: probabilities outside 0..1") {  // O-24
+TEST_CASE("Dropout refuses probabilities outside 0..1") {
   ParamStore store;
   for (double bad : {-0.1, 1.5, std::nan("")})
     check_throws<ValueError>([&] { Dropout layer(store.root(), bad); }, "the dropout probability must be from 0 to 1");

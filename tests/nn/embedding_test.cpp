@@ -5,7 +5,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("Embedding: a row for each id, in ids of any shape") {
+TEST_CASE("Embedding: returns a row for each id, for ids of any shape") {
   ParamStore store;
   Embedding layer(store.root(), 3, 2);
   layer.weight.set_value(array({3, 2}, {1, 2, 3, 4, 5, 6}));
@@ -13,7 +13,7 @@ TEST_CASE("Embedding: a row for each id, in ids of any shape") {
   CHECK(same_shape(layer(IndexArray(Shape{0})).shape(), Shape{0, 2}));
 }
 
-TEST_CASE("Embedding: starts standard normal; its one parameter is `weight`") {
+TEST_CASE("Embedding: starts standard normal and has one parameter, `weight`") {
   ParamStore store(6);
   Embedding layer(store.root() / "tokens", 200, 100);
   CHECK(store.entries().size() == 1);
@@ -25,7 +25,7 @@ TEST_CASE("Embedding: starts standard normal; its one parameter is `weight`") {
   check_equal(own(IndexArray{1}).value(), array({1, 2}, {0.5, 0.5}));
 }
 
-TEST_CASE("Embedding: the padding row starts at zero and gets no gradient; repeated ids add up") {  // O-23
+TEST_CASE("Embedding: the padding row starts at zero and gets no gradient; repeated ids sum their gradients") {
   ParamStore store;
   Embedding layer(store.root(), 4, 2, {.padding = 1});
   check_equal(layer(IndexArray{1}).value(), array({1, 2}, {0, 0}));
@@ -34,7 +34,7 @@ TEST_CASE("Embedding: the padding row starts at zero and gets no gradient; repea
   check_equal(layer.weight.grad(), array({4, 2}, {1, 1, 0, 0, 0, 0, 2, 2}));
 }
 
-TEST_CASE("Embedding: bad sizes, padding rows and ids") {  // O-10
+TEST_CASE("Embedding refuses invalid sizes, padding rows and ids") {
   ParamStore store;
   check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 0, 2); },
                            "[embedding a] sizes must be at least 1");

@@ -30,7 +30,8 @@ Moments moments(const Init& init, const Shape& shape = {300, 200}) {
   return moments(x);
 }
 
-/// Mean and deviation within four standard errors; normal numbers leave any interval, uniform ones fill theirs.
+/// Checks mean and standard deviation within four standard errors, and that some values lie beyond three standard
+/// deviations.
 void check_normal(const Init& init, double mean, double stddev) {
   const Moments m = moments(init);
   check_near(m.mean, mean, {0, 4 * stddev / std::sqrt(60000.0)});
@@ -52,7 +53,7 @@ void check_uniform(const Init& init, double low, double high, const Shape& shape
 
 }  // namespace
 
-TEST_CASE("init: constants") {
+TEST_CASE("init: zeros, ones and constant") {
   check_equal(ParamStore().root().parameter("w", {2}, init::zeros()).value(), row({0, 0}));
   check_equal(ParamStore().root().parameter("w", {2}, init::ones()).value(), row({1, 1}));
   check_equal(ParamStore().root().parameter("w", {2}, init::constant(-2.5)).value(), row({-2.5, -2.5}));
@@ -65,7 +66,7 @@ TEST_CASE("init: uniform and normal have their moments and ranges") {
   CHECK(moments(init::normal(2, 0)).stddev < 1e-6);
 }
 
-TEST_CASE("init: Xavier by both fans, He by one") {
+TEST_CASE("init: Xavier depends on both fans, He on one") {
   // a weight [300, 200] has fan-in 200 and fan-out 300
   const double xavier = std::sqrt(6.0 / 500), he = std::sqrt(2.0) * std::sqrt(3.0 / 200);
   check_uniform(init::xavier_uniform(), -xavier, xavier);
@@ -78,13 +79,13 @@ TEST_CASE("init: Xavier by both fans, He by one") {
   check_normal(init::he_normal(1, init::FanMode::out), 0, std::sqrt(1.0 / 300));
 }
 
-TEST_CASE("init: axes past the second multiply both fans") {
+TEST_CASE("init: axes after the second multiply both fans") {
   const double bound = std::sqrt(6.0 / (20 * 10 + 300 * 10));
   check_uniform(init::xavier_uniform(), -bound, bound, {300, 20, 10});
   check_uniform(init::he_uniform(1), -std::sqrt(3.0 / 200), std::sqrt(3.0 / 200), {300, 20, 10});
 }
 
-TEST_CASE("init: PyTorch's default and GPT-2's") {
+TEST_CASE("init: the defaults of PyTorch and GPT-2") {
   check_uniform(init::uniform_fan_in(25), -0.2, 0.2);
   check_normal(init::gpt2(), 0, 0.02);
   check_normal(init::gpt2_residual(8), 0, 0.005);
@@ -99,7 +100,7 @@ TEST_CASE("init: gains are those of PyTorch's calculate_gain") {
   check_near(init::gain(init::Activation::leaky_relu, 0.2), std::sqrt(2 / 1.04), {1e-15, 0});
 }
 
-TEST_CASE("init: He keeps the size of activations through deep relu layers") {
+TEST_CASE("init: He keeps the variance of activations through deep relu layers") {
   ParamStore store(3);
   Tensor x = Tensor::ones({16, 256});
   const Init he = init::he_normal();
@@ -112,12 +113,12 @@ TEST_CASE("init: He keeps the size of activations through deep relu layers") {
   CHECK(std::hypot(m.mean, m.stddev) < 2.5);
 }
 
-TEST_CASE("init: numbers outside their domain and weights without fans") {
+TEST_CASE("init refuses numbers outside their domain and weights without fans") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
-  check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] no uniform numbers from 1");
-  check_throws<ValueError>([&] { init::uniform(nan, 0); }, "no uniform numbers");
-  check_throws<ValueError>([&] { init::uniform(0, infinity); }, "no uniform numbers");
-  check_throws<ValueError>([] { init::normal(0, -1); }, "the deviation must not be negative");
+  check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] uniform needs finite bounds with low <= high, not 1");
+  check_throws<ValueError>([&] { init::uniform(nan, 0); }, "uniform needs finite bounds");
+  check_throws<ValueError>([&] { init::uniform(0, infinity); }, "uniform needs finite bounds");
+  check_throws<ValueError>([] { init::normal(0, -1); }, "the standard deviation must not be negative");
   for (double bad : {-1.0, nan, infinity}) {
     check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "the gain must not be negative or infinite");
     check_throws<ValueError>([&] { init::xavier_normal(bad); }, "the gain");

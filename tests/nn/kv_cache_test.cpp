@@ -1,4 +1,4 @@
-// Incremental decoding: cached equals whole, in any chunks, for every kind of attention.
+// Incremental decoding: cached steps equal the whole, for any chunk sizes and every kind of attention.
 #include <xtape/nn/multi_head_attention.hpp>
 
 #include <xtape/core/gradcheck.hpp>
@@ -28,7 +28,7 @@ const std::vector<index_t> kChunkings[] = {{4}, {3, 1}, {1, 1, 1, 1}, {2, 2}, {1
 
 }  // namespace
 
-TEST_CASE("a cached head over identity projections, in every chunking") {  // O-05
+TEST_CASE("a cached head over identity projections gives the known values for all chunk sizes") {
   ParamStore store;
   MultiHeadAttention layer(store.root(), {.width = 2, .heads = 1});
   layer.in_proj_weight.set_value(array({6, 2}, {1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1}));
@@ -50,7 +50,7 @@ TEST_CASE("a cached head over identity projections, in every chunking") {  // O-
   }
 }
 
-TEST_CASE("every attention: cached equals whole in any chunks, the cache growing on the way") {
+TEST_CASE("every attention: cached steps equal the whole for any chunk sizes, while the cache grows") {
   for (const auto& [name, form] : all_forms()) {
     INFO(name);
     ParamStore store(4);
@@ -70,7 +70,7 @@ TEST_CASE("every attention: cached equals whole in any chunks, the cache growing
   }
 }
 
-TEST_CASE("every attention: sequences of different lengths in one batch, padding of any content") {
+TEST_CASE("every attention: cached steps accept sequences of different lengths and padding of any content") {
   const std::vector<IndexArray> counts = {IndexArray{5, 2, 0}, IndexArray{1, 1, 1}, IndexArray{20, 3, 17},
                                           IndexArray{0, 1, 1}};
   for (const auto& [name, form] : all_forms()) {
@@ -98,7 +98,7 @@ TEST_CASE("every attention: sequences of different lengths in one batch, padding
   }
 }
 
-TEST_CASE("every attention: rows of a cache can be chosen anew") {
+TEST_CASE("every attention: the rows of a cache can be reordered and copied") {
   for (const auto& [name, form] : all_forms()) {
     INFO(name);
     ParamStore store(4);
@@ -117,9 +117,9 @@ TEST_CASE("every attention: rows of a cache can be chosen anew") {
   }
 }
 
-TEST_CASE("every attention: a memory read from its cache") {
+TEST_CASE("every attention: cross-attention from a memory cache equals the uncached call") {
   for (const auto& [name, form] : all_forms()) {
-    if (form.positions != AttentionPositions::none) continue;  // a memory shares no positions with the queries
+    if (form.positions != AttentionPositions::none) continue;  // cross-attention has no positions
     INFO(name);
     ParamStore store(4);
     MultiHeadAttention layer(store.root(), {.width = 8, .heads = 4, .attention = form});
@@ -132,7 +132,7 @@ TEST_CASE("every attention: a memory read from its cache") {
   }
 }
 
-TEST_CASE("caches: bytes, limits and errors leave them as they were") {
+TEST_CASE("caches: bytes and limits, and errors leave them unchanged") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root() / "a", {.width = 8, .heads = 4, .attention = {.key_heads = 1}});
   MultiHeadAttention linear(store.root() / "b", {.width = 8, .heads = 4, .attention = {.kind = AttentionKind::elu}});

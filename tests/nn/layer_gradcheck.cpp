@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kStep = 1e-6;
 
-/// One evaluation after another of sum(upstream * layer(inputs)) at moved inputs and parameters.
+/// Evaluates sum(upstream * layer(inputs)) repeatedly, with changed inputs and parameters.
 class Probe {
  public:
   explicit Probe(const LayerCase& entry) : entry_(entry), inputs_(entry.inputs) {
@@ -50,7 +50,7 @@ class Probe {
     return (above - below) / (2 * kStep);
   }
 
-  /// Of inputs and parameters, by the tape.
+  /// Gradients of inputs and parameters, by the tape.
   std::vector<Array> gradients() {
     ParamStore store(7);
     Tape tape;

@@ -1,4 +1,4 @@
-// Central differences of whole layers: their inputs and every one of their parameters.
+// Gradient checks of whole layers by central differences over their inputs and parameters.
 #pragma once
 
 #include "support.hpp"
@@ -7,7 +7,7 @@
 
 namespace xtape::test {
 
-/// Builds a layer in a scope; the result holds the layer and is called with the inputs.
+/// Builds a layer in a scope. The returned function holds the layer and is called with the inputs.
 using LayerBuilder = std::function<TensorFunction(const Scope&)>;
 
 struct LayerCase {
@@ -17,11 +17,11 @@ struct LayerCase {
   LayerBuilder build;
 };
 
-/// Every layer and model, in its variants.
+/// Every layer and model, with its variants.
 std::vector<LayerCase> layer_grad_cases();
 
-/// As gradcheck, over the inputs and over parameters with random values. The layer is built anew for each evaluation,
-/// so that what it keeps from call to call (mask counters, running statistics) is the same in all.
+/// Like gradcheck, over the inputs and over parameters with random values. Every evaluation builds the layer anew, so
+/// that its state (random streams, running statistics) is the same in all.
 GradCheckResult layer_gradcheck(const LayerCase& entry);
 
 }  // namespace xtape::test

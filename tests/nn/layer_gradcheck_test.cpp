@@ -24,7 +24,7 @@ namespace {
 
 using Args = std::span<const Tensor>;
 
-/// A builder of Layer(scope, arguments...); the layer is called with all inputs.
+/// Returns a builder of Layer(scope, arguments...); the layer is called with all inputs.
 template <class Layer, class Call, class... Arguments>
 LayerBuilder builder(const Call& call, const Arguments&... arguments) {
   return [=](const Scope& scope) -> TensorFunction {
@@ -79,7 +79,7 @@ std::vector<LayerCase> attention_layers() {
           block("key padding", padded), block("dropout", causal, 0.3)};
 }
 
-/// Self-attention and attention to a memory, of every kind.
+/// Self-attention and cross-attention of every kind.
 std::vector<LayerCase> attention_kinds() {
   const Array x = sample({2, 3, 8}, 7), memory = sample({2, 4, 8}, 8);
   const AttentionMasks causal = {.causal = true, .key_padding = padding_mask({3, 2}, 3)};
@@ -146,7 +146,7 @@ std::vector<LayerCase> sequence_models() {
   return out;
 }
 
-/// Outputs over all steps and last states, as one vector.
+/// Outputs of all steps and last states as one vector.
 template <class Output>
 Tensor all_of(const Output& out) {
   std::vector<Tensor> parts = {reshape(out.y, {-1})};
@@ -205,7 +205,7 @@ std::vector<LayerCase> layer_grad_cases() {
 }
 
 #ifdef XTAPE_DOUBLE
-TEST_CASE("gradients of every layer agree with central differences") {
+TEST_CASE("the gradients of every layer agree with central differences") {
   double worst = 0;
   for (const LayerCase& entry : layer_grad_cases()) {
     const GradCheckResult result = layer_gradcheck(entry);

@@ -5,7 +5,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("LayerNorm: rows to mean 0 and variance 1, then gain and bias") {
+TEST_CASE("LayerNorm: rows are normalized to mean 0 and variance 1, then scaled and shifted") {
   ParamStore store;
   LayerNorm layer(store.root(), 4, {.eps = 0});
   const Tensor x(array({2, 4}, {1, 3, 5, 7, -2, -2, 2, 2}));
@@ -18,13 +18,13 @@ TEST_CASE("LayerNorm: rows to mean 0 and variance 1, then gain and bias") {
              {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("LayerNorm: epsilon stands inside the root") {
+TEST_CASE("LayerNorm: epsilon is inside the root") {
   ParamStore store;
   LayerNorm layer(store.root(), 2, {.eps = 3});
   check_near(layer(Tensor(row({-1, 1}))).value(), row({-0.5, 0.5}));  // 1 / sqrt(1 + 3)
 }
 
-TEST_CASE("LayerNorm: the bias alone and both can be left out; names are PyTorch's") {
+TEST_CASE("LayerNorm: bias, or weight and bias, can be omitted; names are PyTorch's") {
   ParamStore store;
   LayerNorm full(store.root() / "full", 3), weight(store.root() / "gain", 3, {.bias = false}),
       none(store.root() / "none", 3, {.affine = false});
@@ -53,7 +53,7 @@ TEST_CASE("LayerNorm: an output depends on its own row only, exactly") {
   }
 }
 
-TEST_CASE("LayerNorm: a scalar gain gives rows of norm |gain| sqrt(width)") {
+TEST_CASE("LayerNorm: with a constant weight each row has norm |weight| sqrt(width)") {
   ParamStore store;
   LayerNorm layer(store.root(), 6, {.eps = 0});
   layer.weight.set_value(row({-3, -3, -3, -3, -3, -3}));
@@ -65,7 +65,7 @@ TEST_CASE("LayerNorm: a scalar gain gives rows of norm |gain| sqrt(width)") {
   }
 }
 
-TEST_CASE("LayerNorm: options outside their domain and inputs of another width") {
+TEST_CASE("LayerNorm refuses invalid options and inputs of another width") {
   ParamStore store;
   check_throws<ValueError>([&] { LayerNorm layer(store.root() / "n", 0); },
                            "[layer_norm n] the width must be at least 1");

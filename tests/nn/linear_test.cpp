@@ -3,7 +3,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("Linear: x W^T + b over the last axis, whatever stands before it") {
+TEST_CASE("Linear: x W^T + b over the last axis, for any leading axes") {
   ParamStore store;
   Linear layer(store.root(), 3, 2);
   layer.weight.set_value(array({2, 3}, {1, 2, 3, -1, 0, 1}));
@@ -14,7 +14,7 @@ TEST_CASE("Linear: x W^T + b over the last axis, whatever stands before it") {
   CHECK(same_shape(layer(Tensor::ones({0, 3})).shape(), Shape{0, 2}));
 }
 
-TEST_CASE("Linear: parameters have PyTorch's names, shapes and bounds") {
+TEST_CASE("Linear: parameters have PyTorch's names, shapes and initial bounds") {
   ParamStore store(4);
   Linear layer(store.root() / "head", 400, 50);
   CHECK(store.entries().size() == 2);
@@ -28,7 +28,7 @@ TEST_CASE("Linear: parameters have PyTorch's names, shapes and bounds") {
   }
 }
 
-TEST_CASE("Linear: without bias, and with initialisations of one's own") {
+TEST_CASE("Linear: without bias, and with given initializers") {
   ParamStore store;
   Linear plain(store.root() / "plain", 2, 2, {.bias = false, .weight_init = init::ones()});
   CHECK_FALSE(plain.bias.defined());
@@ -38,7 +38,7 @@ TEST_CASE("Linear: without bias, and with initialisations of one's own") {
   check_equal(shifted(Tensor(row({1, 2}))).value(), row({7}));
 }
 
-TEST_CASE("Linear: sizes below 1 and inputs of another width") {
+TEST_CASE("Linear refuses sizes below 1 and inputs of another width") {
   ParamStore store;
   check_throws<ValueError>([&] { Linear layer(store.root() / "a", 0, 2); }, "[linear a] sizes must be at least 1");
   check_throws<ValueError>([&] { Linear layer(store.root() / "a", 2, -1); }, "not 2 and -1");

@@ -9,7 +9,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// All projections the identity, so that q = k = v = x and the output is the mix itself.
+/// Sets all projections to the identity, so that q = k = v = x and the output is the attention output.
 void set_identity(MultiHeadAttention& layer, std::size_t width) {
   Array in = Tensor::zeros({3 * width, width}).value(), out = Tensor::zeros({width, width}).value();
   for (std::size_t i = 0; i < width; ++i) in(i, i) = in(width + i, i) = in(2 * width + i, i) = out(i, i) = 1;
@@ -23,7 +23,7 @@ Array rows(const Array& x, std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-TEST_CASE("MultiHeadAttention: one causal head over identity projections") {  // O-05
+TEST_CASE("MultiHeadAttention: one causal head over identity projections") {
   ParamStore store;
   MultiHeadAttention layer(store.root(), {.width = 2, .heads = 1});
   set_identity(layer, 2);
@@ -34,7 +34,7 @@ TEST_CASE("MultiHeadAttention: one causal head over identity projections") {  //
       {tolerance(1e-9, 1e-5), tolerance(1e-10, 1e-6)});
 }
 
-TEST_CASE("MultiHeadAttention: each head mixes its own slice of the width") {
+TEST_CASE("MultiHeadAttention: each head attends over its own slice of the width") {
   ParamStore store;
   MultiHeadAttention two(store.root() / "two", {.width = 4, .heads = 2}),
       one(store.root() / "one", {.width = 2, .heads = 1});
@@ -45,7 +45,7 @@ TEST_CASE("MultiHeadAttention: each head mixes its own slice of the width") {
   check_near(got.value(), concat({left, right}, 2).value(), {tolerance(1e-12, 1e-5), tolerance(1e-13, 1e-6)});
 }
 
-TEST_CASE("MultiHeadAttention: parameters have PyTorch's names, shapes and starts") {
+TEST_CASE("MultiHeadAttention: parameters have PyTorch's names, shapes and initial values") {
   ParamStore store(3);
   MultiHeadAttention layer(store.root() / "attn", {.width = 6, .heads = 2});
   std::vector<std::string> names;
@@ -56,7 +56,7 @@ TEST_CASE("MultiHeadAttention: parameters have PyTorch's names, shapes and start
   check_equal(layer.out_proj.bias.value(), Tensor::zeros({6}).value());
   double largest = 0;
   for (real v : layer.in_proj_weight.value()) largest = std::max(largest, std::abs(static_cast<double>(v)));
-  CHECK(largest <= std::sqrt(6.0 / 24));  // Xavier by the fans 6 and 18
+  CHECK(largest <= std::sqrt(6.0 / 24));  // Xavier bound with fans 6 and 18
   CHECK(largest > 0.9 * std::sqrt(6.0 / 24));
 
   MultiHeadAttention plain(store.root() / "plain", {.width = 6, .heads = 2, .bias = false});
@@ -65,7 +65,7 @@ TEST_CASE("MultiHeadAttention: parameters have PyTorch's names, shapes and start
   CHECK(same_shape(plain(Tensor::ones({1, 2, 6})).shape(), Shape{1, 2, 6}));
 }
 
-TEST_CASE("MultiHeadAttention: what is hidden has no influence, bit for bit") {
+TEST_CASE("MultiHeadAttention: masked positions change no bit") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 3});
   const Array x = sample({2, 5, 6}, 1);
@@ -78,7 +78,7 @@ TEST_CASE("MultiHeadAttention: what is hidden has no influence, bit for bit") {
   CHECK(rows(layer(Tensor(changed)).value(), 0, 3) != rows(layer(Tensor(x)).value(), 0, 3));
 }
 
-TEST_CASE("MultiHeadAttention: causality is the mask of what lies above the diagonal") {
+TEST_CASE("MultiHeadAttention: causal equals a mask of the elements above the diagonal") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2});
   const Tensor x(sample({2, 5, 6}, 1));
@@ -86,7 +86,7 @@ TEST_CASE("MultiHeadAttention: causality is the mask of what lies above the diag
              {tolerance(1e-12, 1e-5), tolerance(1e-13, 1e-6)});
 }
 
-TEST_CASE("MultiHeadAttention: without masks and positions it is equivariant under permutations") {
+TEST_CASE("MultiHeadAttention: without masks and positions it is permutation-equivariant") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2});
   const Array x = sample({1, 4, 6}, 1);
@@ -101,7 +101,7 @@ TEST_CASE("MultiHeadAttention: without masks and positions it is equivariant und
              {tolerance(1e-12, 1e-5), tolerance(1e-13, 1e-6)});
 }
 
-TEST_CASE("MultiHeadAttention: one position sees itself only") {  // O-40
+TEST_CASE("MultiHeadAttention: a single position attends to itself only") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 4, .heads = 2});
   set_identity(layer, 4);
@@ -109,7 +109,7 @@ TEST_CASE("MultiHeadAttention: one position sees itself only") {  // O-40
   check_near(layer(x, {.causal = true}).value(), x.value(), {tolerance(1e-14, 1e-6), 0});
 }
 
-TEST_CASE("MultiHeadAttention: dropout of the weights in training only, a new mask each call") {
+TEST_CASE("MultiHeadAttention: dropout of the weights in training only, with a new mask each call") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root() / "attn", {.width = 4, .heads = 2, .dropout = 0.5});
   const Tensor x(sample({2, 6, 4}, 1));
@@ -120,7 +120,7 @@ TEST_CASE("MultiHeadAttention: dropout of the weights in training only, a new ma
   CHECK(*store.mask_counters().at("attn") == 2);
 }
 
-TEST_CASE("MultiHeadAttention: options and inputs that do not fit") {
+TEST_CASE("MultiHeadAttention refuses invalid options and inputs") {
   ParamStore store;
   const Scope a = store.root() / "a";
   check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 6, .heads = 4}); },

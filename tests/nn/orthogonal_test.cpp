@@ -1,4 +1,4 @@
-// Orthogonal and identity initial values.
+// Orthogonal and identity initializers.
 #include <xtape/core/ops/matmul.hpp>
 
 #include "support.hpp"
@@ -23,7 +23,7 @@ Array scaled_identity(std::size_t n, double scale) {
 
 }  // namespace
 
-TEST_CASE("orthogonal matrices have orthonormal rows, or columns if these are fewer, times the gain") {
+TEST_CASE("orthogonal: rows, or columns if there are fewer, are orthonormal up to the gain") {
   const Limits limits = {0, tolerance(1e-13, 2e-6)};
   for (const Shape& shape : {Shape{40, 40}, Shape{10, 40}, Shape{1, 7}}) {
     const Array w = filled_by(init::orthogonal(1.5), shape);
@@ -36,8 +36,8 @@ TEST_CASE("orthogonal matrices have orthonormal rows, or columns if these are fe
   check_near(matmul(kernel, kernel, {.transpose_b = true}).value(), scaled_identity(4, 1), limits);
 }
 
-TEST_CASE("orthogonal matrices favour no direction") {
-  // Of a uniformly distributed rotation in the plane every entry has mean 0 and mean square 1/2.
+TEST_CASE("orthogonal: the matrices are uniformly distributed") {
+  // Each entry of a uniformly distributed orthogonal 2 x 2 matrix has mean 0 and mean square 1/2.
   double sum = 0, squares = 0;
   constexpr int draws = 2000;
   for (int i = 0; i < draws; ++i) {
@@ -49,12 +49,12 @@ TEST_CASE("orthogonal matrices favour no direction") {
   CHECK(std::abs(squares / draws - 0.5) < 4 * std::sqrt(0.125 / draws));
 }
 
-TEST_CASE("identity puts the gain on the diagonal") {
+TEST_CASE("identity has the gain on the diagonal") {
   check_equal(filled_by(init::identity(0.5), {2, 3}), array({2, 3}, {0.5, 0, 0, 0, 0.5, 0}));
   check_equal(filled_by(init::identity(), {3, 2}), array({3, 2}, {1, 0, 0, 1, 0, 0}));
 }
 
-TEST_CASE("orthogonal and identity refuse what is no matrix") {
+TEST_CASE("orthogonal and identity refuse tensors that are not matrices") {
   check_throws<ShapeError>([] { filled_by(init::orthogonal(), {4}); }, "need at least two axes; got shape (4)");
   check_throws<ShapeError>([] { filled_by(init::identity(), {4}); }, "an identity must be a matrix; got shape (4)");
   check_throws<ValueError>([] { init::orthogonal(-1); }, "the gain must not be negative");

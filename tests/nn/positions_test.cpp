@@ -5,7 +5,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("positions: sines and cosines of pairs, an odd width ends with a sine") {  // O-40
+TEST_CASE("positions: sines and cosines in pairs, and an odd width ends with a sine") {
   check_near(sinusoidal_positions(3, 5),
              array({3, 5}, {0, 1, 0, 1, 0, 0.8414709848, 0.5403023059, 0.0251162229, 0.9996845379, 0.0006309573,
                             0.9092974268, -0.4161468365, 0.0502165994, 0.9987383507, 0.0012619144}),
@@ -21,7 +21,7 @@ TEST_CASE("positions: the wavelength grows from 2 pi to nearly 10000 times 2 pi"
              {0, tolerance(1e-12, 1e-6)});
 }
 
-TEST_CASE("positions: sizes below 1") {
+TEST_CASE("positions: sizes below 1 are refused") {
   check_throws<ValueError>([] { sinusoidal_positions(0, 4); }, "[sinusoidal_positions] sizes must be at least 1");
   check_throws<ValueError>([] { sinusoidal_positions(4, -1); }, "not 4 and -1");
 }

@@ -1,4 +1,4 @@
-// Recurrent layers: parameters, stacking, directions, dropout, states carried and cut.
+// Recurrent layers: parameters, stacking, directions, dropout, carried and detached states.
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/nn/gru.hpp>
 #include <xtape/nn/lstm.hpp>
@@ -47,7 +47,7 @@ TEST_CASE("recurrent parameters have PyTorch's names, order and shapes") {
   CHECK(names(cells) == std::vector<std::string>{"cell.weight_ih(12,3)", "cell.weight_hh(12,4)"});
 }
 
-TEST_CASE("recurrent parameters start uniform within 1/sqrt(H)") {
+TEST_CASE("recurrent parameters start uniform in [-1/sqrt(H), 1/sqrt(H))") {
   ParamStore store(5);
   const GRU gru(store.root(), 50, 64);
   for (const Parameter& p : store.parameters()) {
@@ -58,7 +58,7 @@ TEST_CASE("recurrent parameters start uniform within 1/sqrt(H)") {
   }
 }
 
-TEST_CASE("the forget bias starts both biases of the forget gate") {
+TEST_CASE("the forget bias sets both biases of the forget gate") {
   ParamStore store;
   const LSTM lstm(store.root(), 2, 3, {.forget_bias = 1.5});
   const Array ih = store.parameter("bias_ih_l0").value(), hh = store.parameter("bias_hh_l0").value();
@@ -70,7 +70,7 @@ TEST_CASE("the forget bias starts both biases of the forget gate") {
   check_equal(block(usual.parameter("bias_ih_l0").value(), 0, 4), block(ih, 0, 4));
 }
 
-TEST_CASE("recurrent initialisation works on each gate's block") {
+TEST_CASE("recurrent initializers apply to each gate's block") {
   ParamStore store;
   const GRU gru(store.root(), 4, 4,
                 {.init = {.input = init::identity(2), .recurrent = init::orthogonal(), .bias = init::zeros()}});
@@ -86,7 +86,7 @@ TEST_CASE("recurrent initialisation works on each gate's block") {
   CHECK(all_within(store.parameter("bias_hh_l0").value(), 0, 0));
 }
 
-TEST_CASE("a stack is its layers one after the other, both directions side by side") {
+TEST_CASE("a stack equals its layers one after the other, with both directions concatenated") {
   ParamStore store(2);
   const LSTM layer(store.root() / "rnn", 2, 3, {.layers = 2, .bidirectional = true});
   const Tensor x = sample({3, 4, 2}, 1);
@@ -150,7 +150,7 @@ TEST_CASE("cells and layers with the same weights agree") {
   }
 }
 
-TEST_CASE("a sequence in two pieces with the state carried is the sequence in one") {
+TEST_CASE("a sequence in two pieces with the state carried equals the whole sequence") {
   ParamStore store(4);
   const GRU layer(store.root(), 2, 3, {.layers = 2});
   const Tensor x = sample({2, 6, 2}, 1);
@@ -176,7 +176,7 @@ TEST_CASE("a sequence in two pieces with the state carried is the sequence in on
   for (std::size_t i = 2; i < whole.size(); ++i) CHECK(difference(truncated[i], whole[i], {0, 1e-4}) != "");
 }
 
-TEST_CASE("dropout acts between layers, in training only, with a new mask at each call") {
+TEST_CASE("recurrent dropout acts between layers, in training only, with a new mask at each call") {
   ParamStore store(6);
   const RNN dropped(store.root() / "a", 2, 8, {.layers = 2, .dropout = 0.5});
   const RNN single(store.root() / "b", 2, 8, {.dropout = 0.5});
@@ -184,12 +184,13 @@ TEST_CASE("dropout acts between layers, in training only, with a new mask at eac
   const Array first = dropped(x).y.value(), second = dropped(x).y.value();
   CHECK(difference(first, second, {}) != "");
   check_equal(single(x).y.value(), single(x).y.value());
-  check_equal(dropped(x).state.h[0].value(), dropped(x).state.h[0].value());  // the first layer is before it
+  // the first layer comes before the dropout
+  check_equal(dropped(x).state.h[0].value(), dropped(x).state.h[0].value());
   store.eval();
   check_equal(dropped(x).y.value(), dropped(x).y.value());
 }
 
-TEST_CASE("watchers are told the layer and direction of each step") {
+TEST_CASE("observers get the layer and direction of each step") {
   ParamStore store;
   const GRU layer(store.root() / "decoder", 2, 3, {.layers = 2, .bidirectional = true});
   Tape tape({.record_step_norms = true});
@@ -201,7 +202,7 @@ TEST_CASE("watchers are told the layer and direction of each step") {
                                          "decoder_l0/0"});
 }
 
-TEST_CASE("recurrent layers refuse bad options and states") {
+TEST_CASE("recurrent layers refuse invalid options and states") {
   ParamStore store;
   const Scope root = store.root();
   check_throws<ValueError>([&] { RNN(root / "a", 0, 3); }, "[recurrent a] sizes must be at least 1, not 0 and 3");
@@ -209,7 +210,7 @@ TEST_CASE("recurrent layers refuse bad options and states") {
   check_throws<ValueError>([&] { GRU(root / "c", 3, 3, {.layers = 0}); }, "[gru c] there must be at least 1 layer");
   check_throws<ValueError>([&] { LSTM(root / "d", 3, 3, {.dropout = 1.5}); }, "[lstm] the dropout probability");
   check_throws<ValueError>([&] { LSTM(root / "e", 3, 3, {.bias = false, .forget_bias = 1}); },
-                           "[recurrent e] a forget bias is given, but no biases are wanted");
+                           "[recurrent e] a forget bias needs bias = true");
   check_throws<ValueError>([&] { LSTMCell(root / "f", 3, 3, {.forget_bias = 1.0 / 0.0}); }, "must be finite");
   const LSTM layer(root / "g", 2, 3, {.layers = 2});
   const Tensor x = sample({2, 4, 2}, 1), state = sample({2, 3}, 2);

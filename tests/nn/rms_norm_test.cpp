@@ -3,7 +3,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("RMSNorm: rows over their root mean square, then the gain; the mean stays") {
+TEST_CASE("RMSNorm: rows are divided by their root mean square and scaled, and the mean is not subtracted") {
   ParamStore store;
   RMSNorm layer(store.root(), 2, {.eps = 0});
   const Tensor x(array({2, 2}, {3, 4, 1, 1}));
@@ -13,7 +13,7 @@ TEST_CASE("RMSNorm: rows over their root mean square, then the gain; the mean st
   check_near(layer(x).value(), array({2, 2}, {6 / root, -4 / root, 2, -1}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("RMSNorm: epsilon stands inside the root; the gain can be left out") {
+TEST_CASE("RMSNorm: epsilon is inside the root, and the weight can be omitted") {
   ParamStore store;
   RMSNorm layer(store.root(), 2, {.eps = 3, .affine = false});
   check_near(layer(Tensor(row({1, -1}))).value(), row({0.5, -0.5}));
@@ -34,7 +34,7 @@ TEST_CASE("RMSNorm: a row of zeros gives zeros and a finite gradient") {
   check_near(tape.grad(x), row({std::sqrt(1e5), std::sqrt(1e5), std::sqrt(1e5)}), {tolerance(1e-12, 1e-5), 0});
 }
 
-TEST_CASE("RMSNorm: options outside their domain and inputs of another width") {
+TEST_CASE("RMSNorm refuses invalid options and inputs of another width") {
   ParamStore store;
   check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 0); }, "[rms_norm n] the width must be at least 1");
   check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 2, {.eps = -1}); }, "eps must not be negative");

@@ -11,15 +11,15 @@ std::vector<double> times(std::size_t count, double value) { return std::vector<
 
 }  // namespace
 
-TEST_CASE("adam: epsilon is added after the root and after bias correction, seen with gradients of its size") {  // O-25
+TEST_CASE("adam: epsilon is added after the root and after bias correction, tested with gradients of its size") {
   check_path(path<Adam>(0, 0, AdamOptions{}, {1e-8, 1e-8}, {0.1, 0.1}), {-0.05, -0.1}, kLimits);
   check_path(path<AdamW>(0, 0, AdamOptions{}, {1e-8, 1e-8}, {0.1, 0.1}), {-0.05, -0.1}, kLimits);
 }
 
-TEST_CASE("adam: no decay, L2 and decoupled decay, three steps each") {  // O-26
+TEST_CASE("adam: no decay, L2 and decoupled decay, three steps each") {
   const std::vector<double> grads = {0.1, -0.3, 0.2};
   const std::vector<double> plain = {0.9000000100, 0.9494189911, 0.9475402218};
-  const Limits limits{tolerance(1e-9, 1e-6), tolerance(1e-12, 1e-7)};  // the wanted values have ten digits
+  const Limits limits{tolerance(1e-9, 1e-6), tolerance(1e-12, 1e-7)};  // the expected values have ten digits
   check_path(path<Adam>(1, 0, AdamOptions{}, grads, times(3, 0.1)), plain, limits);
   check_path(path<AdamW>(1, 0, AdamOptions{}, grads, times(3, 0.1)), plain, limits);
   check_path(path<Adam>(1, 0.1, AdamOptions{}, grads, times(3, 0.1)), {0.9000000050, 0.9076998030, 0.8666539056},
@@ -51,7 +51,7 @@ TEST_CASE("adam: one step of decay at zero gradient") {
   step_with(adamw, a, zero, 0.01);
   step_with(adam, b, zero, 0.01);
   check_near(a.value(), row({0.999, -1.998, 3.996}), {tolerance(1e-12, 1e-6), 0});
-  check_near(b.value(), row({0.99, -1.99, 3.99}), {tolerance(1e-6, 1e-6), 0});  // up to epsilon
+  check_near(b.value(), row({0.99, -1.99, 3.99}), {tolerance(1e-6, 1e-6), 0});  // exact except for epsilon
 }
 
 TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay does not") {
@@ -75,7 +75,7 @@ TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay do
       l2[k].parameters[0].set_grad(g);
       decoupled[k].parameters[0].set_grad(g);
     }
-    const double rate = t < before ? 0 : lr;  // first the moments settle
+    const double rate = t < before ? 0 : lr;  // rate 0 until the running means settle
     adam.step(rate);
     adamw.step(rate);
   }
@@ -105,7 +105,7 @@ TEST_CASE("adam: the state is named as in PyTorch and holds the uncorrected mean
   check_near(of_w.slots.at("exp_avg_sq"), row({0.999 * 0.004 + 0.001}), kLimits);
 }
 
-TEST_CASE("adam: options outside their domain") {
+TEST_CASE("adam refuses options outside their domain") {
   const auto make = [](const AdamOptions& options) { return [options] { Adam optimizer({}, options); }; };
   check_throws<ValueError>(make({.beta1 = 1}), "[adam] beta1 must be at least 0 and below 1");
   check_throws<ValueError>(make({.beta1 = -1}), "beta1");

@@ -13,7 +13,7 @@ Array noisy_gradient(const Array& w, Random& random) {
   return g;
 }
 
-/// v = alpha v + epsilon g, w -= v: the rate inside the velocity.
+/// v = alpha v + epsilon g, w -= v: momentum with the rate inside the velocity.
 Array classical_form(const Array& start, double alpha, double epsilon, int steps) {
   Array w = start, v(start.shape());
   v.fill(0);
@@ -46,7 +46,8 @@ double distance(const Array& a, const Array& b) {
 
 }  // namespace
 
-TEST_CASE("averaged_sgd: equals momentum with alpha = beta and epsilon = delta (1 - beta), and with no other map") {
+TEST_CASE(
+    "averaged_sgd equals momentum with alpha = beta and epsilon = delta (1 - beta), and with no other parameters") {
   const Array start = row({1, -2, 3, 0.5});
   const double beta = 0.9, delta = 0.1;
   const Limits limits{tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-5)};
@@ -61,7 +62,8 @@ TEST_CASE("averaged_sgd: equals momentum with alpha = beta and epsilon = delta (
   CHECK(drift > 0.05);
 }
 
-TEST_CASE("averaged_sgd: the average is (1 - beta) times the sum of beta^(t-i) g_i, corrected or not") {
+TEST_CASE(
+    "averaged_sgd: the running mean is (1 - beta) times the sum of beta^(t-i) g_i, with and without bias correction") {
   const std::vector<double> grads = {1, -2, 0.5, 4, 0, -1};
   const double beta = 0.8;
   for (bool correction : {false, true}) {
@@ -77,7 +79,7 @@ TEST_CASE("averaged_sgd: the average is (1 - beta) times the sum of beta^(t-i) g
   }
 }
 
-TEST_CASE("averaged_sgd: the mean of v is (1 - beta^t) E[g]; corrected it is E[g]") {
+TEST_CASE("averaged_sgd: the mean of v is (1 - beta^t) E[g], and E[g] with bias correction") {
   constexpr std::size_t replicates = 20000;
   const double mean = 0.7, stddev = 1.5, beta = 0.9;
   Parameter w("w", Array(Shape{replicates}));
@@ -98,7 +100,7 @@ TEST_CASE("averaged_sgd: the mean of v is (1 - beta^t) E[g]; corrected it is E[g
   }
 }
 
-TEST_CASE("averaged_sgd: hand-made steps, corrected and not") {
+TEST_CASE("averaged_sgd: known steps, with and without bias correction") {
   const Limits limits{tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)};
   // v = 0.5, then 0.25 + 1 = 1.25; corrected by 1 - 0.5 and 1 - 0.25
   check_path(path<AveragedSGD>(0, 0, AveragedSgdOptions{.beta = 0.5}, {1, 2}, {0.1, 0.1}), {-0.05, -0.175}, limits);
@@ -106,14 +108,14 @@ TEST_CASE("averaged_sgd: hand-made steps, corrected and not") {
              {-0.1, -0.1 - 0.1 * 1.25 / 0.75}, limits);
 }
 
-TEST_CASE("averaged_sgd: L2 goes through the average, decoupled decay does not") {
+TEST_CASE("averaged_sgd: L2 goes through the running mean, decoupled decay does not") {
   const Limits limits{tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)};
   // rate 1, decay 0.1, no gradient. L2: v = 0.05, w = 0.95, v = 0.025 + 0.0475; decoupled: 0.9 a step
   check_path(path<AveragedSGD>(1, 0.1, AveragedSgdOptions{.beta = 0.5}, {0, 0}, {1, 1}), {0.95, 0.8775}, limits);
   check_path(path<AveragedSGDW>(1, 0.1, AveragedSgdOptions{.beta = 0.5}, {0, 0}, {1, 1}), {0.9, 0.81}, limits);
 }
 
-TEST_CASE("averaged_sgd: options outside their domain") {
+TEST_CASE("averaged_sgd refuses options outside their domain") {
   for (double beta : {1.0, -0.5, std::nan("")}) {
     check_throws<ValueError>([&] { AveragedSGD optimizer({}, {.beta = beta}); }, "[averaged_sgd] beta must be");
     check_throws<ValueError>([&] { AveragedSGDW optimizer({}, {.beta = beta}); }, "[averaged_sgdw] beta must be");

@@ -15,11 +15,11 @@ Parameter with_grad(std::initializer_list<double> grad) {
 
 }  // namespace
 
-TEST_CASE("clip_grad_norm: scales to the limit and returns the norm from before") {  // O-29
+TEST_CASE("clip_grad_norm: scales to the limit and returns the norm before clipping") {
   Parameter p = with_grad({3, 4});
   CHECK(clip_grad_norm({p}, 1) == 5);
   check_near(p.grad(), row({0.6, 0.8}), kRounding);
-  CHECK(p.grad_norm() == 5);  // noted, for the log
+  CHECK(p.grad_norm() == 5);  // cached for the log
 }
 
 TEST_CASE("clip_grad_norm: the norm is joint over all parameters") {
@@ -31,7 +31,7 @@ TEST_CASE("clip_grad_norm: the norm is joint over all parameters") {
   CHECK(q.grad_norm() == 4);
 }
 
-TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {  // O-29
+TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {
   Parameter p = with_grad({0.1, 0.7, -0.3});
   const Array before = p.grad();
   clip_grad_norm({p}, 10);
@@ -41,7 +41,7 @@ TEST_CASE("clip_grad_norm: gradients at or below the limit keep every bit") {  /
   check_equal(at_limit.grad(), row({3, 4}));
 }
 
-TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, no parameters") {  // O-29
+TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, and no parameters") {
   Parameter zero = with_grad({0, 0});
   CHECK(clip_grad_norm({zero}, 1) == 0);
   check_equal(zero.grad(), row({0, 0}));
@@ -56,7 +56,7 @@ TEST_CASE("clip_grad_norm: zero gradients, a limit of zero, an infinite limit, n
   CHECK(clip_grad_norm(ParamStore(), 1) == 0);
 }
 
-TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is scaled, no step is taken") {  // O-29
+TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is scaled, and no step is taken") {
   for (double bad : {kInf, kNaN}) {
     Parameter p = with_grad({bad, 1}), q = with_grad({2});
     const double norm = clip_grad_norm({p, q}, 1);
@@ -70,7 +70,7 @@ TEST_CASE("clip_grad_norm: a norm that is not finite is returned, nothing is sca
   }
 }
 
-TEST_CASE("clip_grad_norm: squares that overflow or vanish do not spoil the norm") {
+TEST_CASE("clip_grad_norm: squares that overflow or underflow do not affect the norm") {
   const double big = tolerance(1e200, 1e30), small = tolerance(1e-200, 1e-30);
   Parameter p = with_grad({3 * big, 4 * big});
   check_near(clip_grad_norm({p}, 1), 5 * big, {tolerance(1e-12, 1e-6), 0});
@@ -79,14 +79,14 @@ TEST_CASE("clip_grad_norm: squares that overflow or vanish do not spoil the norm
   check_near(clip_grad_norm({q}, 1), 5 * small, {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("clipping: a parameter without a gradient does not count and gets none") {  // O-29
+TEST_CASE("clipping: a parameter without a gradient is ignored and gets none") {
   Parameter p = with_grad({3, 4}), none("none", row({1}));
   CHECK(clip_grad_norm({none, p}, 1) == 5);
   clip_grad_value({none, p}, 0.1);
   CHECK_FALSE(none.has_grad());
 }
 
-TEST_CASE("clipping: a store clips what it owns, tied parameters once") {
+TEST_CASE("clipping: a store clips all its parameters, tied ones once") {
   ParamStore store;
   Parameter w = store.root().parameter("w", {2}, init::zeros());
   store.root().tie("again", w);
@@ -97,7 +97,7 @@ TEST_CASE("clipping: a store clips what it owns, tied parameters once") {
   check_near(w.grad(), row({0.6, 0.7}), kRounding);
 }
 
-TEST_CASE("clip_grad_value: moves elements into the interval and returns the norm from before") {
+TEST_CASE("clip_grad_value: clamps elements to the interval and returns the norm before clipping") {
   Parameter p = with_grad({3, -4, 0.25});
   check_near(clip_grad_value({p}, 0.5), std::sqrt(25.0625), kRounding);
   check_equal(p.grad(), row({0.5, -0.5, 0.25}));
@@ -106,7 +106,7 @@ TEST_CASE("clip_grad_value: moves elements into the interval and returns the nor
   check_equal(p.grad(), row({0, 0, 0}));
 }
 
-TEST_CASE("clip_grad_value: gradients that are not finite are not hidden") {
+TEST_CASE("clip_grad_value: NaN and infinity in gradients are not clamped") {
   for (double bad : {kInf, kNaN}) {
     Parameter p = with_grad({bad, 3});
     CHECK_FALSE(std::isfinite(clip_grad_value({p}, 1)));
@@ -114,7 +114,7 @@ TEST_CASE("clip_grad_value: gradients that are not finite are not hidden") {
   }
 }
 
-TEST_CASE("clipping: the noted norm is forgotten when the gradient changes") {
+TEST_CASE("clipping: a change of the gradient clears the cached norm") {
   Parameter p = with_grad({3, 4});
   clip_grad_norm({p}, 1);
   p.edit_grad()[0] = 0;
@@ -124,7 +124,7 @@ TEST_CASE("clipping: the noted norm is forgotten when the gradient changes") {
   CHECK(p.grad_norm() == 0);
 }
 
-TEST_CASE("clipping: limits outside their domain, and gradients of a failed backward pass") {  // O-29
+TEST_CASE("clipping refuses limits outside their domain and gradients of a failed backward pass") {
   for (double bad : {-1.0, kNaN}) {
     Parameter p = with_grad({3, 4});
     check_throws<ValueError>([&] { clip_grad_norm({p}, bad); }, "[clip_grad_norm] the limit must not be negative");

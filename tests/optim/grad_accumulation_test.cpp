@@ -9,7 +9,7 @@ struct Data {
   IndexArray inputs, targets;  // [B, T]
 };
 
-/// Four sequences of five tokens; the counted targets are 5, 2, 0 and 1.
+/// Four sequences of five tokens, with 5, 2, 0 and 1 targets that are not ignored.
 Data data() {
   Data out{IndexArray(Shape{4, 5}), IndexArray(Shape{4, 5})};
   Random random(3, "tokens");
@@ -65,7 +65,7 @@ TEST_CASE("accumulation: small batches of any size give the gradient and the ste
   }
 }
 
-TEST_CASE("accumulation: the mean of the means is another gradient when counts differ") {  // O-09
+TEST_CASE("accumulation: the mean of the batch means is a different gradient if the counts differ") {
   const Data d = data();
   Model large, small;
   Tape tape;
@@ -79,7 +79,7 @@ TEST_CASE("accumulation: the mean of the means is another gradient when counts d
   CHECK(std::abs(right - wrong) > 0.01 * right);
 }
 
-TEST_CASE("accumulation: parameters without a gradient get none; a count of zero leaves gradients") {
+TEST_CASE("accumulation: parameters without a gradient get none, and a count of zero leaves gradients unchanged") {
   Parameter p("p", row({1, 2})), none("none", row({1}));
   p.set_grad(row({3, 6}));
   divide_grads({p, none}, 3);
@@ -89,7 +89,7 @@ TEST_CASE("accumulation: parameters without a gradient get none; a count of zero
   check_near(p.grad(), row({1, 2}));
 }
 
-TEST_CASE("accumulation: the norm noted before averaging is forgotten") {
+TEST_CASE("accumulation: dividing clears the cached norm") {
   Parameter p("p", row({0, 0}));
   p.set_grad(row({3, 4}));
   clip_grad_norm({p}, 10);
@@ -97,13 +97,13 @@ TEST_CASE("accumulation: the norm noted before averaging is forgotten") {
   check_near(p.grad_norm(), 1);
 }
 
-TEST_CASE("accumulation: counting targets") {
+TEST_CASE("accumulation: count_targets ignores ignored targets") {
   CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}) == 3);
   CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}, 3) == 3);
   CHECK(count_targets(IndexArray(Shape{0, 4})) == 0);
 }
 
-TEST_CASE("accumulation: a negative count") {
+TEST_CASE("accumulation: a negative count is refused") {
   Parameter p("p", row({1}));
-  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[average_grad] the count must not be negative, but is -1");
+  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[divide_grads] the count must not be negative, but is -1");
 }

@@ -1,4 +1,4 @@
-// What every optimizer does alike.
+// Properties that all optimizers have.
 #include <xtape/core/threads.hpp>
 
 #include "optimizers.hpp"
@@ -42,7 +42,7 @@ void check_same(const OptimizerState& got, const OptimizerState& want) {
 
 }  // namespace
 
-TEST_CASE("optimizers: frozen parameters and those without a gradient are left alone") {
+TEST_CASE("optimizers: frozen parameters and those without a gradient do not change") {
   for_every_optimizer([](const auto& make) {
     Pair p;
     Parameter frozen("frozen", row({7}));
@@ -90,7 +90,7 @@ TEST_CASE("optimizers: tied parameters are stepped once") {
   });
 }
 
-TEST_CASE("optimizers: a gradient that is not finite changes nothing, and later steps do not know of it") {
+TEST_CASE("optimizers: a gradient that is not finite changes nothing, and later steps do not depend on it") {
   for_every_optimizer([](const auto& make) {
     for (double bad : {kNaN, kInf, -kInf}) {
       Pair p, q;
@@ -114,7 +114,7 @@ TEST_CASE("optimizers: a gradient that is not finite changes nothing, and later 
   });
 }
 
-TEST_CASE("optimizers: huge finite gradients are no reason to refuse") {
+TEST_CASE("optimizers: huge finite gradients are not refused") {
   Parameter w("w", row({0, 0}));
   SGD optimizer(one_group(w));
   const double huge = tolerance(1e300, 1e38);
@@ -123,7 +123,7 @@ TEST_CASE("optimizers: huge finite gradients are no reason to refuse") {
   check_near(optimizer.update_norm(w), std::sqrt(2.0));
 }
 
-TEST_CASE("optimizers: each group has its own rate scale and decay") {
+TEST_CASE("optimizers: each group has its own lr_scale and weight decay") {
   for_every_optimizer([](const auto& make) {
     Pair p, q;
     p.set_grads(5);
@@ -141,7 +141,7 @@ TEST_CASE("optimizers: each group has its own rate scale and decay") {
   });
 }
 
-TEST_CASE("optimizers: the update norm is the norm of the change") {
+TEST_CASE("optimizers: update_norm is the norm of the change") {
   for_every_optimizer([](const auto& make) {
     Pair p;
     auto optimizer = make(p.groups());
@@ -177,7 +177,7 @@ TEST_CASE("optimizers: the same bits for any number of threads") {
   set_threads(used);
 }
 
-TEST_CASE("optimizers: a run resumed from its state at any step equals the run without a break, bit for bit") {
+TEST_CASE("optimizers: a run resumed from its state at any step equals the uninterrupted run, bit for bit") {
   for_every_optimizer([](const auto& make) {
     constexpr std::uint64_t steps = 6;
     Pair whole;
@@ -205,7 +205,7 @@ TEST_CASE("optimizers: a run resumed from its state at any step equals the run w
   });
 }
 
-TEST_CASE("optimizers: Adam resumed after two of four steps, known values") {  // O-32
+TEST_CASE("optimizers: Adam resumed after two of four steps, known values") {
   const std::vector<double> grads = {1, -0.5, 0.25, 2},
                             want = {-0.0999999990, -0.1266337026, -0.1606766169, -0.2249658085};
   Parameter w("w", row({0}));
@@ -221,7 +221,7 @@ TEST_CASE("optimizers: Adam resumed after two of four steps, known values") {  /
   }
 }
 
-TEST_CASE("optimizers: a state is a copy, and loading one replaces all that was remembered") {
+TEST_CASE("optimizers: a state is a copy, and load_state replaces the whole state") {
   Pair p;
   AdamW optimizer(p.groups());
   p.set_grads(1);
@@ -235,7 +235,7 @@ TEST_CASE("optimizers: a state is a copy, and loading one replaces all that was 
   check_same(optimizer.state(), first);
 }
 
-TEST_CASE("optimizers: a state that does not fit is refused whole") {
+TEST_CASE("optimizers: load_state refuses a state that does not match and changes nothing") {
   Pair p;
   AdamW optimizer(p.groups());
   p.set_grads(1);
@@ -258,7 +258,7 @@ TEST_CASE("optimizers: a state that does not fit is refused whole") {
   refused(
       Value(), [](S& s) { s.options.erase("eps"); }, "other options");
   refused(
-      Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b counts 0 steps");
+      Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b has 0 steps");
   refused(
       Name(), [](S& s) { s.parameters["c"] = s.parameters["b"]; }, "no parameter of this optimizer is named 'c'");
   refused(
@@ -273,7 +273,7 @@ TEST_CASE("optimizers: a state that does not fit is refused whole") {
       "'exp_avg_sq' of b has another shape; got shapes (2,2) and (4)");
 }
 
-TEST_CASE("optimizers: a rate that is negative or not finite") {
+TEST_CASE("optimizers: a rate that is negative or not finite is refused") {
   for_every_optimizer([](const auto& make) {
     Pair p;
     p.set_grads(1);
@@ -285,7 +285,7 @@ TEST_CASE("optimizers: a rate that is negative or not finite") {
   });
 }
 
-TEST_CASE("optimizers: no step after a backward pass that failed half-way") {
+TEST_CASE("optimizers: no step after a failed backward pass") {
   for_every_optimizer([](const auto& make) {
     Pair p;
     auto optimizer = make(p.groups());

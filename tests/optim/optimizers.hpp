@@ -1,4 +1,4 @@
-// Every optimizer behind one interface, and small helpers for the tests of optim/.
+// All optimizers behind one interface, and helpers for the tests of optim/.
 #pragma once
 
 #include <xtape/core/gradcheck.hpp>
@@ -17,7 +17,7 @@ struct NamedOptimizer {
   std::function<std::unique_ptr<Optimizer>(Groups)> make;
 };
 
-/// Each class, and each switch that changes the update.
+/// Each class, with each option that changes the update.
 inline std::vector<NamedOptimizer> every_optimizer() {
   return {
       {"SGD", [](Groups g) { return std::make_unique<SGD>(g); }},
@@ -38,7 +38,7 @@ inline Groups one_group(const Parameter& parameter, double weight_decay = 0) {
   return {{.name = "all", .parameters = {parameter}, .weight_decay = weight_decay}};
 }
 
-/// Sets the gradient and steps; the step must not be refused.
+/// Sets the gradient and makes a step, which must not be refused.
 inline void step_with(Optimizer& optimizer, Parameter parameter, const Array& grad, double lr) {
   parameter.set_grad(grad);
   CHECK(optimizer.step(lr));
@@ -66,7 +66,7 @@ inline void check_path(const std::vector<double>& got, const std::vector<double>
   }
 }
 
-/// Independent standard normal numbers.
+/// Independent normal numbers.
 inline Array noise(Random& random, std::size_t count, double mean = 0, double stddev = 1) {
   Array out(Shape{count});
   for (std::size_t i = 0; i < count; ++i) out.data()[i] = static_cast<real>(mean + stddev * random.normal());

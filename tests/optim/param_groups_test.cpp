@@ -19,7 +19,7 @@ std::vector<std::string> names(const ParamGroup& group) {
 
 }  // namespace
 
-TEST_CASE("param groups: matrices decay, biases and gains do not") {  // O-26
+TEST_CASE("param groups: matrices decay, biases and norm weights do not") {
   LayerAndNorm model;
   const Groups groups = decay_groups(model.store, 0.1);
   REQUIRE(groups.size() == 2);
@@ -39,7 +39,7 @@ TEST_CASE("param groups: matrices decay, biases and gains do not") {  // O-26
   check_equal(model.norm.weight.value(), row({1, 1, 1}));
 }
 
-TEST_CASE("param groups: decays() decides, not the shape, once it is set") {
+TEST_CASE("param groups: set_decays overrides the default by shape") {
   LayerAndNorm model;
   model.layer.weight.set_decays(false);
   model.norm.weight.set_decays(true);
@@ -56,7 +56,7 @@ TEST_CASE("param groups: all_parameters is one group") {
   CHECK(groups[0].lr_scale == 1);
 }
 
-TEST_CASE("param groups: the description names every parameter with its treatment") {
+TEST_CASE("param groups: the description names every parameter with its weight decay and rate") {
   LayerAndNorm model;
   Groups groups = decay_groups(model.store, 0.1);
   groups[1].lr_scale = 2;
@@ -65,14 +65,13 @@ TEST_CASE("param groups: the description names every parameter with its treatmen
         "no decay (weight decay 0, rate x 2): layer.bias norm.weight norm.bias\n");
 }
 
-TEST_CASE("param groups: what an optimizer refuses") {
+TEST_CASE("param groups: optimizers refuse invalid groups") {
   const Parameter w("w", row({1})), same_name("w", row({2}));
   const auto make = [](Groups groups) { return [groups] { SGD optimizer(groups); }; };
-  check_throws<NameError>(make({{.name = "g", .parameters = {w, w}}}),
-                          "[sgd] parameter w stands in two groups or twice");
+  check_throws<NameError>(make({{.name = "g", .parameters = {w, w}}}), "[sgd] parameter w is in two groups or twice");
   check_throws<NameError>(make({{.name = "g", .parameters = {w}}, {.name = "h", .parameters = {w}}}), "parameter w");
   check_throws<NameError>(make({{.name = "g", .parameters = {w, same_name}}}), "parameter w");
-  check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an empty parameter");
+  check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an undefined parameter");
   for (double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_throws<ValueError>(make({{.name = "g", .parameters = {w}, .weight_decay = bad}}),
                              "group 'g' has a weight decay");

@@ -9,7 +9,7 @@ namespace {
 
 using Schedule = std::function<double(index_t)>;
 
-/// The rates of a run of steps 0, 1, ... against the wanted list, and of every run that starts again at step k.
+/// Checks the rates of steps 0, 1, ... against the expected list, and of runs that resume at each step k.
 void check_rates(const Schedule& schedule, const std::vector<double>& want, double limit = 5e-9) {
   for (std::size_t resumed = 0; resumed < want.size(); ++resumed) {
     for (std::size_t step = resumed; step < want.size(); ++step) {
@@ -21,7 +21,7 @@ void check_rates(const Schedule& schedule, const std::vector<double>& want, doub
 
 }  // namespace
 
-TEST_CASE("schedules: constant, with warm-up and without") {
+TEST_CASE("schedules: constant, with and without warm-up") {
   check_rates([](index_t s) { return constant(s, {.warmup = 4, .peak = 2}); }, {0.5, 1, 1.5, 2, 2, 2, 2});
   check_rates([](index_t s) { return constant(s, {.peak = 0.3}); }, {0.3, 0.3, 0.3});
 }
@@ -31,13 +31,13 @@ TEST_CASE("schedules: linear") {
               {0.5, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
 }
 
-TEST_CASE("schedules: cosine, the whole list from every resume point") {  // O-28
+TEST_CASE("schedules: cosine, all rates from every resume point") {
   check_rates([](index_t s) { return cosine(s, {.warmup = 4, .total = 12, .peak = 0.1, .floor = 0.01}); },
               {0.025, 0.05, 0.075, 0.1, 0.1, 0.09657458, 0.08681981, 0.07222075, 0.055, 0.03777925, 0.02318019,
                0.01342542, 0.01, 0.01});
 }
 
-TEST_CASE("schedules: phases of length zero divide by nothing") {  // O-28
+TEST_CASE("schedules: phases of length zero do not divide by zero") {
   check_rates([](index_t s) { return cosine(s, {.total = 2, .peak = 1}); }, {1, 0.5, 0, 0});
   check_rates([](index_t s) { return cosine(s, {.warmup = 2, .total = 2, .peak = 1, .floor = 0.1}); },
               {0.5, 1, 0.1, 0.1});
@@ -51,7 +51,7 @@ TEST_CASE("schedules: phases of length zero divide by nothing") {  // O-28
               {0, 0.5, 0, 0});
 }
 
-TEST_CASE("schedules: step, identical with and without interruption") {  // O-28
+TEST_CASE("schedules: step decay, all rates from every resume point") {
   check_rates([](index_t s) { return step_decay(s, {.every = 4, .peak = 100}); },
               {100, 100, 100, 100, 10, 10, 10, 10, 1});
   check_rates([](index_t s) { return step_decay(s, {.warmup = 2, .every = 3, .peak = 8, .factor = 0.5}); },
@@ -63,7 +63,7 @@ TEST_CASE("schedules: exponential") {
               {2, 4, 4, 2, 1, 0.6, 0.6});
 }
 
-TEST_CASE("schedules: one cycle has PyTorch's values") {
+TEST_CASE("schedules: one_cycle has PyTorch's values") {
   check_rates([](index_t s) { return one_cycle(s, {.total = 10, .peak = 1}); },
               {0.04, 0.52, 1, 0.95048463, 0.81174565, 0.61126202, 0.38874198, 0.18825835, 0.04951937, 4e-6, 4e-6},
               1e-8);
@@ -73,19 +73,19 @@ TEST_CASE("schedules: one cycle has PyTorch's values") {
               {0.04, 0.93840771, 0.75758286, 0.50660177, 0.25382312, 0.06809521, 4e-6}, 1e-8);
 }
 
-TEST_CASE("schedules: warm-up, stable, decay") {
+TEST_CASE("schedules: warm-up, constant, decay") {
   check_rates(
       [](index_t s) { return warmup_stable_decay(s, {.warmup = 2, .total = 9, .decay = 4, .peak = 1, .floor = 0.2}); },
       {0.5, 1, 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
 }
 
-TEST_CASE("schedules: inverse square root joins its warm-up without a jump") {
+TEST_CASE("schedules: inverse_sqrt continues its warm-up without a jump") {
   check_rates([](index_t s) { return inverse_sqrt(s, {.warmup = 4, .peak = 1}); },
               {0.25, 0.5, 0.75, 1, std::sqrt(4.0 / 5), std::sqrt(4.0 / 6)}, 1e-15);
   check_rates([](index_t s) { return inverse_sqrt(s, {.peak = 1}); }, {1, std::sqrt(0.5), std::sqrt(1.0 / 3)}, 1e-15);
 }
 
-TEST_CASE("schedules: steps far beyond any training") {
+TEST_CASE("schedules: rates of steps far beyond any training") {
   const index_t far = index_t{1} << 62;
   CHECK(cosine(far, {.warmup = 4, .total = 12, .peak = 1, .floor = 0.5}) == 0.5);
   CHECK(linear_decay(far, {.total = 12, .peak = 1, .floor = 0.5}) == 0.5);
@@ -94,7 +94,7 @@ TEST_CASE("schedules: steps far beyond any training") {
   CHECK(inverse_sqrt(far, {.warmup = 4, .peak = 1}) > 0);
 }
 
-TEST_CASE("schedules: numbers outside their domain") {
+TEST_CASE("schedules refuse numbers outside their domain") {
   const auto refused = [](const Schedule& schedule, const char* part, index_t step = 3) {
     check_throws<ValueError>([&] { schedule(step); }, part);
   };

@@ -7,13 +7,13 @@ namespace {
 const Limits kExact{tolerance(1e-12, 1e-6), tolerance(1e-12, 1e-6)};
 }
 
-TEST_CASE("sgd: a new rate counts at once, because it stands outside the velocity") {  // O-27
+TEST_CASE("sgd: a new rate takes effect at once, because the velocity does not contain the rate") {
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9}, {1, 1, 1}, {0.1, 0.01, 0.01}), {-0.1, -0.119, -0.1461},
              kExact);
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9}, {1, 1, 1}, {0.1, 0.1, 0.1}), {-0.1, -0.29, -0.561}, kExact);
 }
 
-TEST_CASE("sgd: the first velocity is the whole gradient whatever the dampening") {  // O-27
+TEST_CASE("sgd: the first velocity is the whole gradient, whatever the dampening") {
   // v = 1; then 0.9 + 0.5 * 1 = 1.4; then 0.9 * 1.4 + 0.5 = 1.76
   check_path(path<SGD>(0, 0, SgdOptions{.momentum = 0.9, .dampening = 0.5}, {1, 1, 1}, {0.1, 0.1, 0.1}),
              {-0.1, -0.24, -0.416}, kExact);
@@ -25,7 +25,7 @@ TEST_CASE("sgd: Nesterov looks ahead along the velocity") {
              kExact);
 }
 
-TEST_CASE("sgd: weight decay works without momentum") {  // O-27
+TEST_CASE("sgd: weight decay works without momentum") {
   check_path(path<SGD>(1, 0.1, SgdOptions{}, {0}, {0.1}), {0.99}, kExact);
   check_path(path<SGDW>(1, 0.1, SgdOptions{}, {0}, {0.1}), {0.99}, kExact);
 }
@@ -36,7 +36,7 @@ TEST_CASE("sgd: L2 goes through the velocity, decoupled decay does not") {
   check_path(path<SGDW>(1, 0.1, SgdOptions{.momentum = 0.9}, {0, 0}, {1, 1}), {0.9, 0.81}, kExact);
 }
 
-TEST_CASE("sgd: a penalty gamma |w|^2 is a weight decay of 2 gamma, decoupled or not, if there is no momentum") {
+TEST_CASE("sgd: without momentum a penalty gamma |w|^2 equals a weight decay of 2 gamma, decoupled or not") {
   const double gamma = 0.05, lr = 0.1;
   const Array start = row({1, -2, 0.5});
   Parameter by_loss("w", start), l2("w", start), decoupled("w", start);
@@ -55,7 +55,7 @@ TEST_CASE("sgd: a penalty gamma |w|^2 is a weight decay of 2 gamma, decoupled or
   check_near(decoupled.value(), by_loss.value(), kExact);
 }
 
-TEST_CASE("sgd: with momentum L2 and decoupled decay part ways") {
+TEST_CASE("sgd: with momentum, L2 and decoupled decay differ") {
   const std::vector<double> grads(20, 0.3), rates(20, 0.1);
   const double l2 = path<SGD>(2, 0.1, SgdOptions{.momentum = 0.9}, grads, rates).back();
   const double decoupled = path<SGDW>(2, 0.1, SgdOptions{.momentum = 0.9}, grads, rates).back();
@@ -63,7 +63,7 @@ TEST_CASE("sgd: with momentum L2 and decoupled decay part ways") {
   CHECK(std::abs(l2 - decoupled) > 0.1);
 }
 
-TEST_CASE("sgd: without momentum nothing is remembered but the steps") {
+TEST_CASE("sgd: without momentum only the number of steps is stored") {
   Parameter w("w", row({1}));
   SGD optimizer(one_group(w));
   step_with(optimizer, w, row({1}), 0.1);
@@ -72,7 +72,7 @@ TEST_CASE("sgd: without momentum nothing is remembered but the steps") {
   CHECK(state.parameters.at("w").slots.empty());
 }
 
-TEST_CASE("sgd: options outside their domain") {
+TEST_CASE("sgd refuses options outside their domain") {
   const auto make = [](const SgdOptions& options) { return [options] { SGD optimizer({}, options); }; };
   check_throws<ValueError>(make({.momentum = 1}), "[sgd] momentum must be at least 0 and below 1");
   check_throws<ValueError>(make({.momentum = -0.1}), "momentum");

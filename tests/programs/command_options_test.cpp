@@ -1,15 +1,15 @@
-// Bad values for every option of every command of xtape. Commands and options are read from --help, so that a new one
-// is tried without a line here.
+// Invalid values for every option of every command of xtape. Commands and options are read from --help, so a new one is
+// tested without a change here.
 #include "refused.hpp"
 
 using namespace xtape;
 using namespace xtape::test;
 
-#ifndef XTAPE_DOUBLE  // one flavour is enough
+#ifndef XTAPE_DOUBLE  // one dtype is enough
 
 namespace {
 
-/// The words that begin the lines of a part of a help text: "Subcommands:" or "Positionals:".
+/// The first words of the lines in a section of a help text, such as "Subcommands:" or "Positionals:".
 std::vector<std::string> names_under(const std::string& help, const std::string& heading) {
   std::vector<std::string> out;
   bool inside = false;

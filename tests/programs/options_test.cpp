@@ -1,11 +1,11 @@
-// Bad values for every option of every example. The options are read from each program's --help, so that a new program
-// or option is tried without a line here.
+// Invalid values for every option of every example. The options are read from the --help of each program, so a new
+// program or option is tested without a change here.
 #include "refused.hpp"
 
 using namespace xtape;
 using namespace xtape::test;
 
-#if defined(XTAPE_EXAMPLE_PROGRAMS) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the programs have their own
+#if defined(XTAPE_EXAMPLE_PROGRAMS) && !defined(XTAPE_DOUBLE)  // one dtype is enough: each program has its own
 
 namespace {
 

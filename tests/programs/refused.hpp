@@ -1,4 +1,4 @@
-// What a program says of its options in --help, and how it refuses bad ones.
+// Reads a program's options from --help, and checks how it refuses invalid ones.
 #pragma once
 
 #include "child_process.hpp"
@@ -12,10 +12,10 @@ namespace xtape::test {
 struct HelpOption {
   std::string name;         ///< "steps"
   std::string placeholder;  ///< "N", "X", "NAME", "TEXT", or empty for a flag
-  std::string notes;        ///< what stands in the last brackets: "1 to 4096; default 64"
+  std::string notes;        ///< the text in the last parentheses: "1 to 4096; default 64"
 };
 
-/// The lines of --help, each option's text joined again.
+/// The options in the text of --help. The wrapped lines of an option are joined first.
 inline std::vector<HelpOption> options_of(const std::string& help) {
   std::vector<std::string> entries;
   for (const std::string& line : lines_of(help)) {
@@ -30,7 +30,7 @@ inline std::vector<HelpOption> options_of(const std::string& help) {
     words >> option.name >> option.placeholder;
     option.name = option.name.substr(2);
     const std::size_t after = entry.find(option.name) + option.name.size();
-    if (entry.compare(after, 2, "  ") == 0) option.placeholder.clear();  // that was the first word of the text
+    if (entry.compare(after, 2, "  ") == 0) option.placeholder.clear();  // it was the first word of the text
     const std::size_t open = entry.rfind('(');
     if (entry.ends_with(")")) option.notes = entry.substr(open + 1, entry.size() - open - 2);
     if (option.name != "help") out.push_back(option);
@@ -38,7 +38,7 @@ inline std::vector<HelpOption> options_of(const std::string& help) {
   return out;
 }
 
-/// One readable line about `part`, exit code 2, and nothing else.
+/// Checks that the program prints one line about `part` and exits with code 2, without other output or files.
 inline void check_refused(const std::string& program, const std::vector<std::string>& arguments,
                           const std::string& part) {
   const TemporaryDirectory work;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2012,SC2016
-# The scripts under stand-ins for the commands of a system that has not what they need.
+# Tests the scripts with stand-ins for system commands, on systems where something is missing.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
@@ -16,13 +16,14 @@ check() {
   failures=$((failures + 1))
 }
 
-# run COMMAND...: leaves its exit status in $status, its output in $work/output. Sees the stand-ins only, in $work/bin.
+# run COMMAND...: runs COMMAND with $work/bin as PATH, which has stand-ins only. Sets $status; the output is in
+# $work/output.
 run() {
   PATH=$work/bin "$@" >"$work/output" 2>&1
   status=$?
 }
 
-# stand_in NAME: a command whose bash code is read from the input.
+# stand_in NAME: makes a command NAME whose bash code is read from standard input.
 stand_in() {
   { echo "#!$BASH" && cat; } >"$work/bin/$1"
   chmod +x "$work/bin/$1"
@@ -41,7 +42,7 @@ new_system() {
   get_data=$work/tree/scripts/get_data.sh
 }
 
-# verses COUNT: a `bible` that prints so many.
+# verses COUNT: makes a `bible` that prints COUNT verses.
 verses() {
   stand_in bible <<<"for ((i = 1; i <= $1; i++)); do echo \"1Chr2:\$i The sons of 3:4 Judah, \$i;\"; done"
   stand_in dpkg-query <<<'echo 4.38'
@@ -82,7 +83,7 @@ run "$get_data" kjv
 check "again: exit 0" [ $status = 0 ]
 check "again: nothing is done" grep -qx changed "$work/tree/datasets/kjv.txt"
 
-# lexicon COUNT: a Festival dictionary of so many entries.
+# lexicon COUNT: makes a Festival dictionary with COUNT entries.
 lexicon() {
   mkdir -p "$work/dicts/cmu"
   for ((i = 0; i < $1; i++)); do echo '("cat" n (((k ae t) 1)))'; done >"$work/dicts/cmu/cmudict-0.4.out"
@@ -107,7 +108,7 @@ run "$get_data" cmu
 check "cmu again: exit 0" [ $status = 0 ]
 unset FESTIVAL_DICTS
 
-# digits COUNT and temperatures COUNT: the files of Python packages with so many lines.
+# digits COUNT and temperatures COUNT: make the files of Python packages with COUNT lines.
 export PYTHON_PACKAGES=$work/python
 digits() { for ((i = 0; i < $1; i++)); do echo 0; done | gzip >"$PYTHON_PACKAGES/sklearn/datasets/data/digits.csv.gz"; }
 temperatures() { for ((i = 0; i < $1; i++)); do echo 0; done >"$PYTHON_PACKAGES/vega_datasets/_data/seattle-temps.csv"; }
@@ -132,7 +133,7 @@ check "digits: its source" grep -q $'^digits.csv.gz\tpython3-sklearn\t4.38\t' "$
 check "temperatures: the package's file" cmp "$work/tree/datasets/temperatures.csv" "$PYTHON_PACKAGES/vega_datasets/_data/seattle-temps.csv"
 unset PYTHON_PACKAGES
 
-# ensure LINE: ensure_packages on a system that has cmake only.
+# ensure LINE: calls ensure_packages on a system that has cmake only.
 ensure() { run bash -c "set -euo pipefail; source '$root/scripts/lib/packages.sh'; ensure_packages cmake $1; echo went on"; }
 new_system
 stand_in dpkg-query <<<'[[ ${*: -1} == cmake ]] && echo installed'
@@ -176,8 +177,17 @@ check "theory.sh, unknown argument: it is named" says "unknown argument '--fast'
 run "$root/scripts/theory.sh" --out
 check "theory.sh, no directory: exit 2" [ $status = 2 ]
 
+run "$root/scripts/checks/bare_root.sh" trixie
+check "bare_root.sh, no command: exit 2" [ $status = 2 ]
+run "$root/scripts/checks/bare_root.sh" ../tmp true
+check "bare_root.sh, no release: exit 2" [ $status = 2 ]
+check "bare_root.sh, no release: it is named" says "'../tmp' is not the name of a release"
+
 new_system
 stand_in id <<<'echo 1000'
+run "$root/scripts/checks/bare_root.sh" trixie true
+check "bare_root.sh, not root: exit 2" [ $status = 2 ]
+check "bare_root.sh, not root: one line" one_line
 stand_in apt-get <<<''
 stand_in dpkg-query <<<''
 for script in test demo theory; do
@@ -187,7 +197,7 @@ for script in test demo theory; do
   check "$script.sh without sudo: the line to run" says "sudo apt-get update && sudo apt-get install -y --no-install"
 done
 
-# With everything there, the demo hands its options on to the example, after its own.
+# If everything is installed, the demo passes its options to the example, after its own.
 verses 31102
 stand_in dpkg-query <<<'echo installed'
 stand_in cmake <<<'echo "cmake $*"'

@@ -1,4 +1,4 @@
-// The matrix product against a plain triple loop: shapes, transposes, strides, beta, sizes of 0 and 1. O-37.
+// The matrix product against a plain triple loop: shapes, transposes, strides, beta, sizes of 0 and 1.
 #include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -17,7 +17,7 @@ using kernels::MatrixView;
 
 namespace {
 
-/// A stored matrix with room between its rows, filled with numbers; `transposed` says how it is to be read.
+/// A stored matrix with random elements and a gap after each row; `transposed` says how to read it.
 struct Stored {
   Array numbers;
   MatrixView factor;
@@ -39,7 +39,7 @@ struct Problem {
   double alpha, beta;
 };
 
-/// Number of wrong elements of c: products, or room between the rows that was touched.
+/// Number of wrong elements in c: wrong products, and elements in the gaps between rows that were changed.
 int wrong_elements(const Problem& p, const Stored& a, const Stored& b, const Array& before, const real* bias,
                    const Array& c) {
   const double unit = static_cast<double>(std::numeric_limits<real>::epsilon());
@@ -74,7 +74,7 @@ void check_product(const Problem& p, std::uint64_t seed) {
   const index_t stride = p.n + p.gap_c;
   Array c = sample({static_cast<std::size_t>(p.m * stride)}, 3 * seed + 2);
   const Array before = c;
-  for (index_t i = 0; p.beta == 0 && i < p.m; ++i)  // must not be read
+  for (index_t i = 0; p.beta == 0 && i < p.m; ++i)  // old values of c must not be read
     std::fill_n(c.data() + i * stride, p.n, std::numeric_limits<real>::quiet_NaN());
   const Array shifts = sample({static_cast<std::size_t>(p.n)}, 3 * seed + 5);
   const real* bias = seed % 2 ? shifts.data() : nullptr;
@@ -85,7 +85,7 @@ void check_product(const Problem& p, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("three hundred random products agree with the definition") {
+TEST_CASE("gemm: three hundred random products agree with the definition") {
   Random random(1, "gemm");
   const index_t sizes[] = {0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 24, 31, 33, 48, 65, 97, 130};
   const double alphas[] = {1, 1, -0.5}, betas[] = {0, 1, 0.25};
@@ -100,7 +100,7 @@ TEST_CASE("three hundred random products agree with the definition") {
   }
 }
 
-TEST_CASE("every count of rows up to past two tiles agrees with the definition") {
+TEST_CASE("gemm: every number of rows up to more than two tiles agrees with the definition") {
   for (index_t m = 1; m <= 26; ++m)
     for (index_t n : {1, 7, 16, 31, 33})
       for (int transposes = 0; transposes < 4; ++transposes)
@@ -108,7 +108,7 @@ TEST_CASE("every count of rows up to past two tiles agrees with the definition")
                       static_cast<std::uint64_t>(m * 100 + n));
 }
 
-TEST_CASE("products deeper, taller and wider than the blocks agree with the definition") {
+TEST_CASE("gemm: products deeper, taller and wider than the blocks agree with the definition") {
   const index_t shapes[][3] = {{100, 40, 400}, {97, 70, 800},  {200, 33, 385}, {5, 600, 100},
                                {300, 5, 64},   {193, 130, 70}, {37, 70, 1100}, {400, 9, 1027}};
   std::uint64_t seed = 500;
@@ -118,7 +118,7 @@ TEST_CASE("products deeper, taller and wider than the blocks agree with the defi
                     ++seed);
 }
 
-TEST_CASE("products have the same bits for any number of threads, however they are cut") {
+TEST_CASE("gemm: the bits do not depend on the number of threads or on the division of the work") {
   const int before = threads();
   const index_t shapes[][3] = {{128, 512, 1024}, {96, 128, 600}, {48, 65, 900},  {130, 40, 300},
                                {1100, 96, 500},  {35, 70, 1100}, {100, 500, 600}};
@@ -140,19 +140,19 @@ TEST_CASE("products have the same bits for any number of threads, however they a
   set_threads(before);
 }
 
-TEST_CASE("a transposed factor whose rows are far apart agrees with the definition") {
+TEST_CASE("gemm: a transposed factor whose rows are far apart agrees with the definition") {
   for (index_t n : {16, 31, 70})
     for (index_t m : {1, 11, 40, 100})
       check_product({m, n, 90, true, false, 1100, 0, 0, 1, 1}, static_cast<std::uint64_t>(m + n));
 }
 
-TEST_CASE("what a product may skip changes no bit of what counts") {
+TEST_CASE("gemm: skipping the causally masked part changes no bit of the other part") {
   using kernels::CausalSkip;
   for (const auto& [rows, columns, width] :
        {std::array<index_t, 3>{64, 64, 32}, {33, 70, 40}, {96, 300, 8}, {130, 7, 65}}) {
     for (index_t first : {index_t{-20}, index_t{1}, columns / 2, columns + 5}) {
       INFO(rows, " ", columns, " ", width, " first ", first);
-      // Scores [rows, columns] whose row i is zero from column first + i on.
+      // Row i of the scores [rows, columns] is zero from column first + i on.
       Array scores = sample({static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, 1);
       for (index_t i = 0; i < rows; ++i)
         for (index_t j = std::max<index_t>(0, first + i); j < columns; ++j) scores(i, j) = 0;
@@ -189,7 +189,7 @@ TEST_CASE("what a product may skip changes no bit of what counts") {
   }
 }
 
-TEST_CASE("a product over nothing scales c") {
+TEST_CASE("gemm: a product with inner dimension 0 scales c by beta") {
   Array c = row({1, 2, 3, 4});
   const MatrixView nothing{c.data(), 0};
   kernels::gemm(2, 2, 0, 1, nothing, nothing, 1, c.data(), 2);
@@ -203,7 +203,7 @@ TEST_CASE("a product over nothing scales c") {
   kernels::gemm(2, 0, 3, 1, nothing, nothing, 0, nullptr, 2);
 }
 
-TEST_CASE("NaN and infinity stay in the rows and columns that hold them") {
+TEST_CASE("gemm: NaN and infinity stay in the rows and columns that hold them") {
   Array a = Tensor::ones({20, 30}).value(), b = Tensor::ones({30, 40}).value(), c(Shape{20, 40});
   a(3, 29) = std::numeric_limits<real>::quiet_NaN();
   b(0, 39) = std::numeric_limits<real>::infinity();
@@ -215,7 +215,7 @@ TEST_CASE("NaN and infinity stay in the rows and columns that hold them") {
     }
 }
 
-TEST_CASE("a packed factor serves products of any leading part of it") {
+TEST_CASE("gemm: a packed factor serves products of any leading part of it") {
   constexpr index_t k = 500, n = 70;
   for (const bool transposed : {false, true}) {
     const Stored b(k, n, transposed, 2, 7);

@@ -1,4 +1,5 @@
-// The kernels of all instruction sets give the same results, and their objects share no symbol with other files.
+// The kernels of all instruction sets compute the same results, and their object files export no symbols that could
+// replace those of other files.
 #include "isas.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -21,7 +22,7 @@ namespace {
 
 const std::size_t kLengths[] = {1, 5, 16, 33, 100, 1000};
 
-/// One kernel, run over fresh numbers: what it wrote.
+/// Runs one kernel on fresh random arrays and returns its output.
 using Run = std::function<Array(const Isa&, std::size_t n)>;
 
 Array filled(std::size_t n) { return sample({n}, 99); }
@@ -130,7 +131,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   return runs;
 }
 
-/// Output of a command, line by line.
+/// The output of a command, line by line.
 std::vector<std::string> lines_of(const std::string& command) {
   std::vector<std::string> lines;
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -144,7 +145,7 @@ std::vector<std::string> lines_of(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("all instruction sets give the same results up to rounding") {
+TEST_CASE("the kernels of all instruction sets agree to rounding") {
   const std::vector<const Isa*> isas = usable_isas();
   const Limits limits{tolerance(2e-14, 4e-6), tolerance(2e-14, 4e-6)};
   for (const auto& [name, run] : all_runs()) {
@@ -168,7 +169,7 @@ TEST_CASE("the instruction sets with fused multiply-add give the same bits of ex
   check_equal(v3, v4);
 }
 
-TEST_CASE("the environment variable XTAPE_ISA chooses the instruction set") {
+TEST_CASE("the environment variable XTAPE_ISA selects the instruction set") {
   const char* wanted = std::getenv("XTAPE_ISA");
   const std::string best = usable_isas().back()->name;
   if (!wanted || !*wanted) CHECK(std::string(kernels::isa().name) == best);
@@ -176,15 +177,15 @@ TEST_CASE("the environment variable XTAPE_ISA chooses the instruction set") {
   else if (std::string(wanted) == "v3") CHECK(std::string(kernels::isa().name) == (best == "plain" ? "plain" : "v3"));
 }
 
-// A weak symbol, or a global one that other files could also define, compiled for a newer processor could be the copy
-// that the linker keeps for all callers.
-TEST_CASE("objects of an instruction set define nothing outside its namespace") {
+// The linker keeps one copy of a weak symbol. If that copy is compiled for a newer processor, the program crashes on an
+// older one.
+TEST_CASE("object files of an instruction set define symbols in their own namespace only") {
   if (!pool::caching()) return;  // sanitizers add symbols of their own
   namespace fs = std::filesystem;
   int objects = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(XTAPE_BINARY_DIR) / "CMakeFiles")) {
     if (entry.path().extension() != ".o" || entry.path().string().find("_kernels_") == std::string::npos) continue;
-    std::string owner;  // of "xtape_f32_kernels_v3.dir": "N5xtape3f327kernels2v3", as symbols spell it
+    std::string owner;  // mangled namespace; for example "N5xtape3f327kernels2v3" for "xtape_f32_kernels_v3.dir"
     for (const std::string part : entry.path())
       if (part.find("_kernels_") != std::string::npos) {
         const std::string isa = part.substr(part.rfind('_') + 1, part.rfind('.') - part.rfind('_') - 1);
@@ -199,5 +200,5 @@ TEST_CASE("objects of an instruction set define nothing outside its namespace") 
       CHECK_MESSAGE((local || (own && !weak)), entry.path().filename().string(), " defines ", line);
     }
   }
-  CHECK(objects >= 12);  // two dtypes, at least six files
+  CHECK(objects >= 12);  // two dtypes, at least six files each
 }

@@ -19,33 +19,34 @@ struct Function {
   Unary op;
   double (*exact)(double);
   double limit;  ///< in units in the last place of the result
-  double floor;  ///< results smaller than this may be off by it: they underflow on the way
+  double floor;  ///< absolute error allowed for results smaller than this, where intermediate values underflow
 };
 
 const Function kFunctions[] = {
     {"exp", Unary::exp, [](double x) { return std::exp(x); }, 1.5, 0},
     {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, 3, 0},
     {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3, 0},
-    // The tail exp(-x^2/2) for x to -14 turns the rounding of x^2 into a relative error of x^2/2 units.
+    // For x down to -14, the rounding of x^2 becomes a relative error of x^2/2 units in the tail exp(-x^2/2).
     {"gelu", Unary::gelu, [](double x) { return x == -kInf ? 0 : x * normal_cdf(x); }, 80, 1.5e-43},
     {"log", Unary::log, [](double x) { return std::log(x); }, 1, 0},
     {"sqrt", Unary::sqrt, [](double x) { return std::sqrt(x); }, 0.51, 0},
 };
 
-/// Distance between neighbouring floats at x.
+/// Distance between adjacent floats at x.
 double unit_at(double x) {
   const double size = std::max(std::abs(x), static_cast<double>(std::numeric_limits<float>::min()));
   return std::ldexp(1.0, std::ilogb(size) - 23);
 }
 
-/// Every float whose bits are a multiple of a prime, both signs, and the ends of the range.
+/// Every float whose bit pattern is a multiple of a prime, with both signs, and the ends of the range.
 std::vector<real> sweep() {
   std::vector<real> out;
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1009) {
     const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (std::isfinite(x)) out.push_back(x);
   }
-  for (int i = -30000; i <= 30000; ++i) out.push_back(static_cast<real>(i) / 256);  // where the functions are curved
+  // the range in which the functions are curved
+  for (int i = -30000; i <= 30000; ++i) out.push_back(static_cast<real>(i) / 256);
   return out;
 }
 
@@ -74,7 +75,7 @@ Worst worst_error(const Function& f, const std::vector<real>& x, const std::vect
 }  // namespace
 
 TEST_CASE("float functions are within a few units in the last place over the whole range") {
-  if (kDouble) return;  // double takes the C library's
+  if (kDouble) return;  // double uses the C library's functions
   const std::vector<real> x = sweep();
   std::vector<real> y(x.size());
   for (const kernels::Isa* isa : usable_isas()) {
@@ -88,7 +89,7 @@ TEST_CASE("float functions are within a few units in the last place over the who
   }
 }
 
-TEST_CASE("gelu is within a few units where it is not tiny") {
+TEST_CASE("gelu is accurate to a few units in the last place where it is not tiny") {
   if (kDouble) return;
   std::vector<real> x;
   for (int i = -3000; i <= 20000; ++i) x.push_back(static_cast<real>(i) / 1000);
@@ -102,7 +103,7 @@ TEST_CASE("gelu is within a few units where it is not tiny") {
   }
 }
 
-TEST_CASE("weights of attention are exact to rounding where they count, and 0 where nothing is seen") {
+TEST_CASE("attention weights are exact to rounding, and the weight of a score of minus infinity is 0") {
   std::vector<real> scores = {0};
   for (int i = 1; i < 1'000'000; ++i) scores.push_back(static_cast<real>(-1e-4 * i));
   scores.push_back(-kInf);
@@ -125,7 +126,7 @@ TEST_CASE("weights of attention are exact to rounding where they count, and 0 wh
   }
 }
 
-TEST_CASE("functions at the edges of the range") {
+TEST_CASE("functions at the limits of the range") {
   const double max = static_cast<double>(std::numeric_limits<real>::max());
   const double tiny = static_cast<double>(std::numeric_limits<real>::denorm_min());
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -152,7 +153,7 @@ TEST_CASE("functions at the edges of the range") {
   };
   for (const kernels::Isa* isa : usable_isas()) {
     for (const Edge& edge : edges) {
-      // In the vector part of the loop and in its rest.
+      // Once in the vectorized part of the loop and once in the remainder.
       std::vector<real> x(35, static_cast<real>(edge.x)), y(35);
       isa->unary.value(edge.op, {}, x.data(), y.data(), 35);
       for (const std::size_t i : {std::size_t{0}, std::size_t{34}}) {
@@ -163,7 +164,7 @@ TEST_CASE("functions at the edges of the range") {
   }
 }
 
-TEST_CASE("exp of subnormal results and near overflow") {
+TEST_CASE("exp with subnormal results and near overflow") {
   if (kDouble) return;
   const real x[] = {-87.5f, -100.0f, -103.0f, -103.9f, 88.5f, 88.7228f, 88.8f};
   real y[7];

@@ -1,4 +1,4 @@
-// Sums of raw arrays against sums in long double, for lengths around every block.
+// Sums of raw arrays against sums in long double, for lengths around every block size.
 #include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
@@ -36,7 +36,7 @@ TEST_CASE("sums, sums of squares and dot products") {
   }
 }
 
-TEST_CASE("squares that overflow or vanish in float are summed in double") {
+TEST_CASE("squares that overflow or underflow in float are summed in double") {
   if (kDouble) return;
   const Array large = Tensor(Tensor::ones({100}) * static_cast<real>(1e30)).value();
   check_near(kernels::sum_of_squares(large.data(), 100), 1e62, {1e-6, 0});
@@ -44,7 +44,7 @@ TEST_CASE("squares that overflow or vanish in float are summed in double") {
   check_near(kernels::sum_of_squares(small.data(), 100), 1e-58, {1e-6, 0});
 }
 
-TEST_CASE("one NaN or infinity anywhere makes an array not finite") {
+TEST_CASE("a single NaN or infinity anywhere makes all_finite false") {
   for (const std::size_t n : {1u, 15u, 16u, 17u, 300u, 1025u}) {
     Array x = sample({n}, 1);
     const auto finite = [&] { return kernels::isa().reduce.all_finite(x.data(), static_cast<index_t>(n)); };
@@ -62,7 +62,7 @@ TEST_CASE("one NaN or infinity anywhere makes an array not finite") {
   }
 }
 
-TEST_CASE("sums over a middle axis, written or added, with a scale") {
+TEST_CASE("sums over a middle axis, stored or added to the output, with a scale") {
   for (const auto& [outer, count, inner] : {std::array<std::size_t, 3>{1, 1000, 3},
                                             {3, 5, 1},
                                             {4, 65, 7},
@@ -90,7 +90,7 @@ TEST_CASE("sums over a middle axis, written or added, with a scale") {
   }
 }
 
-TEST_CASE("the largest element of minus infinities is minus infinity") {  // O-02
+TEST_CASE("the maximum of elements that are all minus infinity is minus infinity") {
   const real inf = std::numeric_limits<real>::infinity();
   for (const std::size_t n : {1u, 2u, 16u, 40u}) {
     Array x(Shape{n});

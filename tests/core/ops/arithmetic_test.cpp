@@ -1,5 +1,5 @@
-// Elementwise arithmetic: values, broadcasting, edges of the domain, errors. The gradient-check tables cover gradients
-// at ordinary points.
+// Elementwise arithmetic: values, broadcasting, edges of the domain, errors. The gradient-check tables check the
+// gradients at ordinary points.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -25,7 +25,7 @@ TEST_CASE("arithmetic of equal shapes") {
   check_near(pow(t({2, 4, 9}), t({3, 0.5, -0.5})).value(), row({8, 2, 1.0 / 3}));
 }
 
-TEST_CASE("arithmetic with numbers") {
+TEST_CASE("arithmetic of tensors and numbers") {
   const Tensor x = t({1, -2, 4});
   const real two = 2;
   check_equal((x + two).value(), row({3, 0, 6}));
@@ -39,7 +39,7 @@ TEST_CASE("arithmetic with numbers") {
   check_equal(affine(x, real(-0.5), real(3)).value(), row({2.5, 4, 1}));
 }
 
-TEST_CASE("broadcasting follows numpy") {
+TEST_CASE("broadcasting agrees with NumPy") {
   const Tensor column = array({2, 1}, {10, 20}), vector = t({1, 2, 3});
   check_equal((column + vector).value(), array({2, 3}, {11, 12, 13, 21, 22, 23}));
   check_equal((vector - column).value(), array({2, 3}, {-9, -8, -7, -19, -18, -17}));
@@ -52,7 +52,7 @@ TEST_CASE("broadcasting follows numpy") {
   CHECK(shape_text((one + scalar).shape()) == "(1,1,1)");
 }
 
-TEST_CASE("broadcasting against every combination of axes agrees with a plain loop") {
+TEST_CASE("broadcasting over every combination of axes agrees with a plain loop") {
   const std::size_t full[] = {3, 4, 2};
   for (int keep_a = 0; keep_a < 8; ++keep_a) {
     for (int keep_b = 0; keep_b < 8; ++keep_b) {
@@ -73,7 +73,7 @@ TEST_CASE("broadcasting against every combination of axes agrees with a plain lo
   }
 }
 
-TEST_CASE("gradients of broadcast operands have the operands' shapes") {  // O-16
+TEST_CASE("gradients of broadcast operands have the operands' shapes") {
   Array a(Shape{2, 3, 4});
   for (std::size_t i = 0; i < 24; ++i) a.data()[i] = static_cast<real>(i);
   const Evaluated got = evaluate([](Inputs x) { return sum(x[0] * x[1] * x[2] + x[3]); },
@@ -84,7 +84,7 @@ TEST_CASE("gradients of broadcast operands have the operands' shapes") {  // O-1
   check_equal(got.grads[0], Tensor::ones({2, 3, 4}).value());
 }
 
-TEST_CASE("gradients keep the shapes (1) and ()") {
+TEST_CASE("gradients keep the shapes (1) and () apart") {
   const Evaluated got = evaluate([](Inputs x) { return x[0] * x[1]; }, {array({1}, {2}), array({}, {3})});
   check_equal(got.grads[0], array({1}, {3}));
   check_equal(got.grads[1], array({}, {2}));
@@ -103,7 +103,7 @@ TEST_CASE("shapes that do not broadcast are refused") {
 
 TEST_CASE("operands of more than twelve axes do not broadcast") {
   const Shape deep(13, 1);
-  CHECK((Tensor::ones(deep) + Tensor::ones(deep)).rank() == 13);  // equal shapes need no strided loop
+  CHECK((Tensor::ones(deep) + Tensor::ones(deep)).rank() == 13);  // equal shapes do not use the broadcasting loop
   Shape wide = deep;
   wide[0] = 2;
   Shape other = deep;
@@ -112,7 +112,7 @@ TEST_CASE("operands of more than twelve axes do not broadcast") {
                            "[add] operands of more than 12 axes do not broadcast");
 }
 
-TEST_CASE("arrays without elements pass through arithmetic") {
+TEST_CASE("arithmetic accepts arrays without elements") {
   const Evaluated got = evaluate([](Inputs x) { return x[0] * x[1] + x[2]; },
                                  {Tensor::zeros({0, 3}).value(), row({1, 2, 3}), array({1, 1}, {5})});
   CHECK(shape_text(got.value.shape()) == "(0,3)");
@@ -129,7 +129,7 @@ TEST_CASE("infinities and NaN follow IEEE arithmetic") {
   check_equal(sqrt(t({0, 4, kInf, -1, kNaN})).value(), row({0, 2, kInf, kNaN, kNaN}));
 }
 
-TEST_CASE("powers of zero have the limits of their gradients") {  // O-13
+TEST_CASE("derivatives of powers at base zero are their limits") {
   const double exponents[] = {0, 1, 2, 3, 0.5};
   const double values[] = {1, 0, 0, 0, 0}, derivatives[] = {0, 1, 0, 0, kInf};
   for (int i = 0; i < 5; ++i) {
@@ -140,7 +140,7 @@ TEST_CASE("powers of zero have the limits of their gradients") {  // O-13
   }
 }
 
-TEST_CASE("the gradient of a power to its exponent is zero at base zero") {  // O-13
+TEST_CASE("the derivative of a power by its exponent is zero at base zero") {
   const Evaluated got = evaluate([](Inputs x) { return pow(x[0], x[1]); }, {row({0, 2}), row({1, 1})});
   check_near(got.grads[1], row({0, 1.3862943611198906}));
   check_equal(got.grads[0], row({1, 1}));
@@ -159,14 +159,14 @@ TEST_CASE("maximum and minimum of two tensors broadcast and keep NaN") {
   check_throws<ShapeError>([&] { minimum(three, two); }, "[minimum]");
 }
 
-TEST_CASE("the smaller operand of maximum gets no gradient, even from infinities and NaN") {
+TEST_CASE("the operand that maximum does not select gets no gradient, whatever the upstream gradient") {
   const Evaluated e =
       evaluate([](Inputs x) { return maximum(x[0], x[1]); }, {row({1, 5}), row({3, 2})}, row({kInf, kNaN}));
   check_equal(e.grads[0], row({0, kNaN}));
   check_equal(e.grads[1], row({kInf, 0}));
 }
 
-TEST_CASE("a zero upstream gradient gives zero even where a derivative is infinite") {  // O-13
+TEST_CASE("a zero upstream gradient gives zero even where the derivative is infinite") {
   const Evaluated root = evaluate([](Inputs x) { return sqrt(x[0]); }, {row({0, 0, 4})}, row({0, 1, 1}));
   check_equal(root.grads[0], row({0, kInf, 0.25}));
   const Evaluated power = evaluate([](Inputs x) { return pow(x[0], real(0.5)); }, {row({0, 0, 4})}, row({0, 1, 1}));

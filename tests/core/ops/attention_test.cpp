@@ -1,4 +1,4 @@
-// Fused attention against the same made of single ops, and the hard cases of masks, heads and blocks.
+// Fused attention against attention composed of single ops; masks, grouped heads and block boundaries.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -12,7 +12,7 @@ using Inputs = std::span<const Tensor>;
 
 index_t axis(const Tensor& x, index_t i) { return x.size(i); }
 
-/// Every key head once for each query head that reads it: [B, H', S, D] -> [B, H, S, D].
+/// Repeats every key head for each query head that reads it: [B, H', S, D] -> [B, H, S, D].
 Tensor repeated(const Tensor& x, index_t heads) {
   const auto size = [](index_t i) { return static_cast<std::size_t>(i); };
   const index_t group = heads / axis(x, 1);
@@ -22,7 +22,7 @@ Tensor repeated(const Tensor& x, index_t heads) {
   return reshape(apart * ones, {axis(x, 0), heads, axis(x, 2), axis(x, 3)});
 }
 
-/// 0 where a key is seen and minus infinity where it is hidden, [B, 1, T, S].
+/// The masks as an additive mask [B, 1, T, S]: 0 where a key is unmasked, minus infinity where it is masked.
 Tensor additive(const AttentionOptions& o, std::size_t batches, std::size_t queries, std::size_t keys) {
   Array out(Shape{batches, 1, queries, keys});
   const Mask causal = causal_mask(static_cast<index_t>(queries), static_cast<index_t>(keys));
@@ -68,7 +68,7 @@ const Limits kClose{tolerance(1e-11, 2e-5), tolerance(1e-13, 5e-6)};
 
 }  // namespace
 
-TEST_CASE("fused attention equals matmul, mask, softmax, matmul") {
+TEST_CASE("fused attention equals the composition of matmul, mask, softmax and matmul") {
   const Sizes all[] = {{2, 4, 2, 5, 7, 3, 4},    {1, 1, 1, 1, 1, 1, 1},     {2, 3, 3, 6, 6, 8, 8},
                        {1, 2, 1, 70, 70, 8, 16}, {1, 2, 2, 64, 64, 16, 16}, {1, 1, 1, 65, 200, 4, 5},
                        {2, 4, 1, 9, 33, 17, 6},  {1, 2, 2, 130, 20, 8, 8}};
@@ -136,7 +136,7 @@ TEST_CASE("packed self-attention equals attention over separate heads") {
   }
 }
 
-TEST_CASE("a query that sees no key gives zero and lets nothing through") {  // O-03
+TEST_CASE("a query with all keys masked gives zeros and zero gradients") {
   const Array x = array({1, 1, 2, 1}, {1, 2}), wq = array({1}, {1});
   const Array k = array({1, 1, 2, 1}, {0.5, -0.5}), v = array({1, 1, 2, 1}, {3, 7});
   const Mask hidden = {{false, false}, {true, true}};
@@ -162,7 +162,7 @@ TEST_CASE("a query that sees no key gives zero and lets nothing through") {  // 
     for (const real value : grad) CHECK(std::isfinite(static_cast<double>(value)));
 }
 
-TEST_CASE("causal masks are aligned at the last key") {  // O-04
+TEST_CASE("causal masks are aligned at the last key") {
   const Array q = array({1, 1, 2, 1}, {1, -1}), k = array({1, 1, 5, 1}, {0.1, 0.2, 0.3, 0.4, 0.5});
   const Array v = array({1, 1, 5, 1}, {1, 2, 3, 4, 5});
   const Tensor y = scaled_dot_product_attention(Tensor(q), Tensor(k), Tensor(v), {.causal = true, .scale = 1});
@@ -171,7 +171,7 @@ TEST_CASE("causal masks are aligned at the last key") {  // O-04
   CHECK(mask == Mask{{false, false, false, false, true}, {false, false, false, false, false}});
 }
 
-TEST_CASE("causality and padding are combined by or") {  // O-04
+TEST_CASE("the causal mask and key padding are combined by or") {
   const Array q = array({1, 1, 3, 1}, {1, 1, 1}), k = array({1, 1, 3, 1}, {9, 0.2, 0.6});
   const Array v = array({1, 1, 3, 1}, {100, 1, 2});
   const AttentionOptions o{.causal = true, .key_padding = {{true, false, false}}, .scale = 1};
@@ -185,7 +185,7 @@ TEST_CASE("causality and padding are combined by or") {  // O-04
   CHECK(got.grads[2](0, 0, 0, 0) == 0);
 }
 
-TEST_CASE("more causal queries than keys leave the first queries without any") {
+TEST_CASE("with more causal queries than keys, the first queries attend to nothing") {
   const Array q = sample({1, 1, 5, 2}, 1), kv = sample({1, 1, 2, 2}, 2);
   const Evaluated got =
       evaluate([](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1], {.causal = true}); }, {q, kv});
@@ -197,7 +197,7 @@ TEST_CASE("more causal queries than keys leave the first queries without any") {
   for (std::size_t c = 0; c < 2; ++c) check_near(got.value(0, 0, 3, c), kv(0, 0, 0, c));
 }
 
-TEST_CASE("gradients of shared key heads are summed over the query heads") {  // O-06
+TEST_CASE("gradients of shared key heads are summed over their query heads") {
   const Array q = array({1, 2, 2, 1}, {1, 2, -1, 0.5}), k = array({1, 1, 2, 1}, {0.3, -0.2});
   const Array v = array({1, 1, 2, 1}, {2, -1});
   const AttentionOptions o{.scale = 1};
@@ -209,7 +209,7 @@ TEST_CASE("gradients of shared key heads are summed over the query heads") {  //
   check_near(got.grads[2], array({1, 1, 2, 1}, {5.4659044984, 4.5340955016}));
 }
 
-TEST_CASE("grouped heads read their key heads in runs, and equal heads with copied keys") {  // O-06
+TEST_CASE("consecutive query heads share a key head, as with copied keys") {
   const Array q = sample({2, 4, 3, 2}, 1), k = sample({2, 2, 5, 2}, 2), v = sample({2, 2, 5, 3}, 3);
   const Array up = sample({2, 4, 3, 3}, 4);
   const Array k_copied = repeated(k, 4).value(), v_copied = repeated(v, 4).value();
@@ -226,7 +226,7 @@ TEST_CASE("grouped heads read their key heads in runs, and equal heads with copi
   check_near(grouped.grads[2], summed(copied.grads[2]), kClose);
 }
 
-TEST_CASE("what is hidden has exactly no influence, NaN and infinity included") {
+TEST_CASE("masked keys and values have exactly no influence, even NaN and infinity") {
   for (const std::size_t length : {4u, 80u}) {
     for (const double poison : {kNaN, kInf, 1e30, 0.5}) {
       INFO(length, " ", poison);
@@ -252,7 +252,7 @@ TEST_CASE("what is hidden has exactly no influence, NaN and infinity included") 
   }
 }
 
-TEST_CASE("a finite change of hidden keys and values changes no bit") {
+TEST_CASE("a finite change of masked keys and values changes no bit") {
   const Array q = sample({2, 2, 70, 8}, 1), up = sample({2, 2, 70, 8}, 2);
   const IndexArray lengths = {50, 70};
   const AttentionOptions o{.causal = true, .key_padding = padding_mask(lengths, 70)};
@@ -266,7 +266,7 @@ TEST_CASE("a finite change of hidden keys and values changes no bit") {
   check_same(run(1e6), run(-3), {0, 0});
 }
 
-TEST_CASE("a query that sees no key may hold NaN") {
+TEST_CASE("a query with all keys masked may hold NaN") {
   Array q = sample({1, 1, 3, 2}, 1);
   const Array kv = sample({1, 1, 4, 2}, 2);
   Mask mask(Shape{3, 4});
@@ -281,7 +281,7 @@ TEST_CASE("a query that sees no key may hold NaN") {
   check_same(upstream_nan, want, {tolerance(1e-13, 1e-5), tolerance(1e-14, 1e-6)});
 }
 
-TEST_CASE("a sequence of length one attends to its own value") {  // O-40
+TEST_CASE("a sequence of length one attends to its own value") {
   const Tensor q = sample({2, 3, 1, 4}, 1), k = sample({2, 3, 1, 4}, 2), v = sample({2, 3, 1, 4}, 3);
   check_near(scaled_dot_product_attention(q, k, v).value(), v.value());
   check_near(scaled_dot_product_attention(q, k, v, {.causal = true}).value(), v.value());
@@ -289,7 +289,7 @@ TEST_CASE("a sequence of length one attends to its own value") {  // O-40
   check_near(self_attention(packed, 2, {.causal = true}).value(), slice(packed, 2, 8).value());
 }
 
-TEST_CASE("attention over no batch, no query or no key") {
+TEST_CASE("attention with no batch, no queries or no keys") {
   const auto shape_of = [](const Shape& q, const Shape& kv) {
     const Evaluated got = evaluate([](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[1]); },
                                    {Tensor::zeros(q).value(), Tensor::zeros(kv).value()});
@@ -314,10 +314,10 @@ TEST_CASE("attention with dropout") {
   check_equal(run(1, {1, 2, 3}), Tensor::zeros({1, 2, 70, 4}).value());
   check_equal(run(0, {1, 2, 3}), scaled_dot_product_attention(q, k, v).value());
   check_near(static_cast<double>(mean(Tensor(run(0.3, {5, 6, 7}))).item()), 1,
-             {0, 0.02});  // weights sum to 1 on average
+             {0, 0.02});  // the weights sum to 1 on average
 }
 
-TEST_CASE("attention refuses operands and options that do not fit") {
+TEST_CASE("attention refuses operands and options that do not match") {
   const auto zeros = [](const Shape& shape) { return Tensor::zeros(shape); };
   const Tensor q = zeros({2, 4, 3, 2}), k = zeros({2, 2, 5, 2}), v = zeros({2, 2, 5, 3});
   const auto refused = [&](const Tensor& a, const Tensor& b, const Tensor& c, const std::string& part) {

@@ -1,4 +1,4 @@
-// Batch and root-mean-square normalisation: statistics, values, degenerate batches, errors.
+// Batch and root-mean-square normalization: statistics, values, degenerate batches, errors.
 #include <xtape/core/threads.hpp>
 
 #include "core/evaluate.hpp"
@@ -14,7 +14,7 @@ using Inputs = std::span<const Tensor>;
 
 Array column(std::initializer_list<double> values) { return array({values.size(), 1}, values); }
 
-/// Running statistics as a layer keeps them: new = (1 - momentum) old + momentum batch.
+/// Updates running statistics as the layer does: new = (1 - momentum) old + momentum batch.
 struct Running {
   Array mean = row({0}), variance = row({1});
 
@@ -26,7 +26,7 @@ struct Running {
   }
 };
 
-/// Batch normalisation by a plain loop in double.
+/// Batch normalization by a plain loop in double.
 Array reference(const Array& x, std::size_t columns, double eps) {
   Array out(x.shape());
   const std::size_t rows = x.size() / columns;
@@ -47,7 +47,7 @@ Array reference(const Array& x, std::size_t columns, double eps) {
 
 }  // namespace
 
-TEST_CASE("batch norm uses the biased variance inside and gives the unbiased one for running statistics") {  // O-12
+TEST_CASE("batch norm normalizes with the biased variance and returns the unbiased one") {
   Running running;
   const BatchNormOutput first = batch_norm(column({1, 3, 5, 7}));
   check_near(first.y.value(), column({-1.3416394449, -0.4472131483, 0.4472131483, 1.3416394449}));
@@ -62,7 +62,7 @@ TEST_CASE("batch norm uses the biased variance inside and gives the unbiased one
   check_near(batch_norm_eval(column({5}), running.mean, running.variance).value(), column({3.7391412702}));
 }
 
-TEST_CASE("batch norm in training refuses a single value a channel, and changes nothing") {  // O-12
+TEST_CASE("batch norm in training refuses a single value per channel and changes nothing") {
   Running running;
   const Array mean = running.mean, variance = running.variance;
   for (const Array& x : {column({5}), array({1, 1, 1}, {5}), Array(Shape{0, 1})})
@@ -72,7 +72,7 @@ TEST_CASE("batch norm in training refuses a single value a channel, and changes 
   check_throws<ValueError>([&] { batch_norm(array({1, 3}, {1, 2, 3})); }, "got shape (1,3)");
 }
 
-TEST_CASE("batch norm over time is batch norm over all rows") {
+TEST_CASE("batch norm over time equals batch norm over all rows") {
   const Array x = sample({3, 4, 5}, 1, -2, 5);
   Array flat = x;
   flat.reshape({12, 5});
@@ -82,7 +82,7 @@ TEST_CASE("batch norm over time is batch norm over all rows") {
   check_near(batch_norm(x).y.value(), want, {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)});
 }
 
-TEST_CASE("batch norm of many rows agrees with a plain loop, whatever the number of threads") {
+TEST_CASE("batch norm of many rows agrees with a plain loop for any number of threads") {
   const Array x = sample({1000, 67}, 2, -1, 1);
   const int before = threads();
   set_threads(1);
@@ -95,7 +95,7 @@ TEST_CASE("batch norm of many rows agrees with a plain loop, whatever the number
   check_near(one.y.value(), reference(x, 67, 1e-5), {tolerance(1e-11, 2e-6), tolerance(1e-12, 1e-6)});
 }
 
-TEST_CASE("batch norm keeps its digits under a large mean") {
+TEST_CASE("batch norm keeps its precision under a large mean") {
   Array x(Shape{256, 2});
   for (std::size_t r = 0; r < 256; ++r) {
     x(r, 0) = static_cast<real>(40000 + static_cast<double>(r % 4));
@@ -110,7 +110,7 @@ TEST_CASE("batch norm keeps its digits under a large mean") {
   check_near(out.variance, row({1.25 * 256 / 255, 1.25 * 256 / 255}), {tolerance(1e-11, 1e-6), 0});
 }
 
-TEST_CASE("a constant channel is normalised to its bias, with finite gradients") {
+TEST_CASE("a constant channel is normalized to its bias, with finite gradients") {
   const auto f = [](Inputs a) { return batch_norm(a[0], a[1], a[2]).y; };
   const Evaluated e = evaluate(f, {column({7, 7}), row({1}), row({0.5})}, column({1, 3}));
   check_equal(e.value, column({0.5, 0.5}));
@@ -119,18 +119,18 @@ TEST_CASE("a constant channel is normalised to its bias, with finite gradients")
   check_equal(e.grads[2], row({4}));
 }
 
-TEST_CASE("batch norm in evaluation is an affine map, also for one row and for none") {
+TEST_CASE("batch norm in evaluation is an affine map, also of one row and of none") {
   const Array mean = row({1, -2}), variance = row({4, 0.25});
   const Tensor weight = row({2, 3}), bias = row({0.5, 0});
   check_near(batch_norm_eval(array({1, 2}, {3, 0}), mean, variance, weight, bias, 0).value(), array({1, 2}, {2.5, 12}));
-  CHECK(same_shape(batch_norm_eval(Array(Shape{0, 2}), mean, variance).shape(), Shape{0, 2}));  // O-40
+  CHECK(same_shape(batch_norm_eval(Array(Shape{0, 2}), mean, variance).shape(), Shape{0, 2}));  // empty batch
   const auto f = [&](Inputs a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2], 0); };
   const Evaluated e = evaluate(f, {Array(Shape{0, 2}), weight.value(), bias.value()});
   check_equal(e.grads[1], row({0, 0}));
   check_equal(e.grads[2], row({0, 0}));
 }
 
-TEST_CASE("batch norm refuses what does not fit") {
+TEST_CASE("batch norm refuses invalid shapes and options") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), three = row({1, 1, 1}), two = row({1, 1});
   check_throws<ShapeError>([&] { batch_norm(Tensor::zeros({2, 2, 2, 2})); }, "the input must be [B, C] or [B, T, C]");
   check_throws<ShapeError>([&] { batch_norm(three); },
@@ -153,7 +153,7 @@ TEST_CASE("rms norm divides by the root of the mean square") {
   check_near(rms_norm(row({1, 1}), {}, 3).value(), row({0.5, 0.5}));
 }
 
-TEST_CASE("rms norm refuses what does not fit") {
+TEST_CASE("rms norm refuses invalid shapes and options") {
   const Tensor x = array({1, 2}, {3, 4}), three = row({1, 1, 1});
   check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] gain and bias must match the last axis");
   check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); }, "[rms_norm] the last axis is empty");

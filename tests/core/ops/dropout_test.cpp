@@ -1,4 +1,4 @@
-// Dropout: edge probabilities, scaling, masks that depend on their key only. O-24.
+// Dropout: probabilities 0 and 1, scaling, masks that depend on their key only.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -19,7 +19,7 @@ std::size_t zeros_in(const Array& x) {
 
 }  // namespace
 
-TEST_CASE("dropout with probability 0 is the tensor itself") {
+TEST_CASE("dropout with probability 0 returns the tensor itself") {
   const Tensor x = sample({100}, 1);
   CHECK(dropout(x, 0, kKey).data() == x.data());
   Tape tape;
@@ -38,7 +38,7 @@ TEST_CASE("dropout with probability 1 gives zeros and zero gradients, whatever t
   check_equal(tape.grad(x), row({0, 0, 0, 0}));
 }
 
-TEST_CASE("kept values are scaled by 1/(1-p) and forward and backward use one mask") {
+TEST_CASE("kept elements are scaled by 1/(1-p), and forward and backward use one mask") {
   for (const double p : {0.1, 0.3, 0.5, 0.9}) {
     INFO(p);
     Tape tape;
@@ -59,17 +59,18 @@ TEST_CASE("kept values are scaled by 1/(1-p) and forward and backward use one ma
   }
 }
 
-TEST_CASE("the mean of dropped ones stays near one") {
+TEST_CASE("the mean of ones after dropout stays near one") {
   for (const double p : {0.1, 0.3}) {
     check_near(static_cast<double>(mean(dropout(Tensor::ones({kMany}), p, kKey)).item()), 1, {0, 0.005});
   }
 }
 
-TEST_CASE("a mask depends on seed, stream and call, and on nothing else") {
+TEST_CASE("a dropout mask depends on seed, stream and call only") {
   const Tensor x = Tensor::ones({1000});
   const Array first = dropout(x, 0.5, kKey).value();
   check_equal(dropout(x, 0.5, kKey).value(), first);
-  check_equal(slice(dropout(Tensor::ones({5000}), 0.5, kKey), 0, 0, 1000).value(), first);  // longer arrays go on
+  // a longer array extends the mask
+  check_equal(slice(dropout(Tensor::ones({5000}), 0.5, kKey), 0, 0, 1000).value(), first);
   for (const RandomKey& other : {RandomKey{2, 2, 3}, RandomKey{1, 3, 3}, RandomKey{1, 2, 4}}) {
     const Array mask = dropout(x, 0.5, other).value();
     std::size_t equal = 0;
@@ -79,13 +80,13 @@ TEST_CASE("a mask depends on seed, stream and call, and on nothing else") {
   }
 }
 
-TEST_CASE("masks of a lower probability keep what those of a higher one kept") {
+TEST_CASE("a dropout mask of lower probability keeps all elements that one of higher probability keeps") {
   const Array few = dropout(Tensor::ones({1000}), 0.7, kKey).value();
   const Array many = dropout(Tensor::ones({1000}), 0.2, kKey).value();
   for (std::size_t i = 0; i < 1000; ++i) CHECK((few(i) == 0 || many(i) != 0));
 }
 
-TEST_CASE("a probability outside 0..1 is refused") {
+TEST_CASE("a dropout probability outside 0..1 is refused") {
   const Tensor x = Tensor::ones({3});
   for (const double bad : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()})
     check_throws<ValueError>([&] { (void)dropout(x, bad, kKey); },

@@ -8,7 +8,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// Sums over every letter by a plain loop. The equation has no spaces and names its result.
+/// Sums over every letter by a plain loop. The equation must have no spaces and an explicit result.
 Array by_loops(const std::string& equation, const Array& a, const Array& b) {
   const std::size_t comma = equation.find(','), arrow = equation.find("->");
   const std::string names[3] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
@@ -44,7 +44,7 @@ Array by_loops(const std::string& equation, const Array& a, const Array& b) {
 
 }  // namespace
 
-TEST_CASE("einsum agrees with a plain loop for the usual forms") {
+TEST_CASE("einsum agrees with a plain loop for the usual equations") {
   const std::map<char, std::size_t> sizes = {{'a', 2}, {'b', 3}, {'c', 4}, {'d', 5}, {'h', 2}, {'t', 3}, {'s', 4}};
   for (const char* equation :
        {"ab,bc->ac",       "ab,bc->ca",       "ba,bc->ac",    "ab,cb->ac",   "ba,cb->ca",   "a,a->",
@@ -64,19 +64,19 @@ TEST_CASE("einsum agrees with a plain loop for the usual forms") {
   }
 }
 
-TEST_CASE("without an arrow the letters that stand once make the result, in alphabetical order") {
+TEST_CASE("einsum without an arrow keeps the letters that occur once, in alphabetical order") {
   const Tensor a = sample({2, 3}, 1), b = sample({3, 4}, 2);
   check_equal(einsum("ij, jk", a, b).value(), einsum("ij,jk->ik", a, b).value());
   check_equal(einsum("kj,ji", a, b).value(), einsum("kj,ji->ik", a, b).value());
   CHECK(einsum("i,i", row({1, 2}), row({3, 4})).item() == 11);
 }
 
-TEST_CASE("einsum of empty extents") {
+TEST_CASE("einsum of sizes 0") {
   check_equal(einsum("ab,bc->ac", Tensor::zeros({2, 0}), Tensor::zeros({0, 3})).value(), Tensor::zeros({2, 3}).value());
   CHECK(same_shape(einsum("ab,bc->ac", Tensor::zeros({0, 2}), Tensor::zeros({2, 3})).shape(), Shape{0, 3}));
 }
 
-TEST_CASE("einsum refuses equations that it cannot read") {
+TEST_CASE("einsum refuses malformed equations") {
   const Tensor a = sample({2, 3}, 1), b = sample({3, 4}, 2), square = sample({2, 2}, 3);
   check_throws<ValueError>([&] { einsum("ij->ij", a, b); }, "[einsum] the equation must name two operands");
   check_throws<ValueError>([&] { einsum("ij,jk,kl->il", a, b); }, "[einsum] the equation must name two operands");
@@ -90,7 +90,7 @@ TEST_CASE("einsum refuses equations that it cannot read") {
   check_throws<UnsupportedError>([&] { einsum("...ij,jk->...ik", a, b); }, "[einsum] '...' is not offered");
 }
 
-TEST_CASE("einsum refuses operands that the equation does not fit") {
+TEST_CASE("einsum refuses operands that do not match the equation") {
   const Tensor a = sample({2, 3}, 1), b = sample({4, 5}, 2), one = sample({1, 5}, 3);
   check_throws<ShapeError>([&] { einsum("ijk,kl->ijl", a, b); },
                            "[einsum] the equation names 3 and 2 axes; got shapes (2,3)");
@@ -98,7 +98,7 @@ TEST_CASE("einsum refuses operands that the equation does not fit") {
   check_throws<ShapeError>([&] { einsum("ij,jk->ik", a, one); }, "extent of 'j'; got shapes (2,3) and (1,5)");
 }
 
-TEST_CASE("dot and outer take vectors") {
+TEST_CASE("dot and outer accept vectors only") {
   const Tensor a = row({1, 2, 3}), b = row({4, 5, 6}), two = row({7, 8});
   CHECK(dot(a, b).item() == 32);
   CHECK(dot(a, b).rank() == 0);

@@ -1,5 +1,5 @@
-// Ops on tensors without elements, forwards and backwards. Under the undefined-behaviour sanitizer these found places
-// that were counted from the start of an array that has none.
+// Ops on tensors without elements, forward and backward. Under the undefined-behavior sanitizer these tests found
+// pointer arithmetic on null pointers.
 #include "core/evaluate.hpp"
 #include "support.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-/// The result's shape; the gradients must have their inputs'.
+/// Checks the shape of the result, and that each gradient has the shape of its input.
 void check_shapes(const char* name, const Function& f, const std::vector<Shape>& shapes, const Shape& want) {
   INFO(name);
   std::vector<Array> inputs;
@@ -22,7 +22,7 @@ void check_shapes(const char* name, const Function& f, const std::vector<Shape>&
 
 }  // namespace
 
-TEST_CASE("attention and heads of no sequences and of no positions") {
+TEST_CASE("attention and heads with no sequences and with no positions") {
   for (const Shape& qkv : {Shape{0, 2, 12}, Shape{2, 0, 12}}) {
     check_shapes("self_attention", [](Inputs a) { return self_attention(a[0], 2); }, {qkv}, {qkv[0], qkv[1], 4});
     check_shapes("split_heads", [](Inputs a) { return split_heads(a[0], 2, 2, 3); }, {qkv}, {qkv[0], 2, qkv[1], 3});
@@ -33,7 +33,7 @@ TEST_CASE("attention and heads of no sequences and of no positions") {
   check_shapes("quadratic_features", [](Inputs a) { return quadratic_features(a[0]); }, {{3, 0}}, {3, 1});
 }
 
-TEST_CASE("recurrent networks of no sequences and of no steps") {
+TEST_CASE("recurrent networks with no sequences and with no steps") {
   for (const Shape& x : {Shape{0, 3, 2}, Shape{2, 0, 2}}) {
     const Shape want = {x[0], x[1], 4};
     check_shapes(
@@ -58,13 +58,13 @@ TEST_CASE("recurrent networks of no sequences and of no steps") {
   }
 }
 
-TEST_CASE("parts of nothing, and nothing joined") {
+TEST_CASE("slices and concatenations without elements") {
   check_shapes("slice", [](Inputs a) { return slice(a[0], 1, 2, 4); }, {{0, 5}}, {0, 2});
   check_shapes("concat", [](Inputs a) { return concat({a[0], a[1]}, 1); }, {{0, 5}, {0, 3}}, {0, 8});
   check_shapes("flip", [](Inputs a) { return flip(a[0], {1}); }, {{0, 5}}, {0, 5});
 }
 
-TEST_CASE("heads that are far too many are refused without an overflow") {
+TEST_CASE("a number of heads that overflows is refused") {
   const Tensor x = Tensor::zeros({1, 2, 6});
   for (const index_t heads : {index_t{1} << 62, std::numeric_limits<index_t>::max()})
     check_throws<ShapeError>([&] { (void)split_heads(x, 0, heads, 4); }, "[split_heads] x must be [B, T, C]");

@@ -7,7 +7,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("split_heads is slice, reshape and permute; join_heads undoes it") {
+TEST_CASE("split_heads equals slice, reshape and permute, and join_heads inverts it") {
   const Tensor x(sample({2, 3, 10}, 1));
   const Tensor want = permute(reshape(slice(x, 2, 2, 8), {2, 3, 3, 2}), {0, 2, 1, 3});
   check_equal(split_heads(x, 2, 3, 2).value(), want.value());
@@ -17,7 +17,7 @@ TEST_CASE("split_heads is slice, reshape and permute; join_heads undoes it") {
   check_throws<ShapeError>([&] { join_heads(x); }, "[join_heads] x must be [B, H, T, D]");
 }
 
-TEST_CASE("rotary: products depend on the difference of positions only, and lengths stay") {
+TEST_CASE("rotary: dot products depend on the difference of positions only, and lengths are kept") {
   const Tensor q(sample({1, 1, 1, 6}, 1)), k(sample({1, 1, 1, 6}, 2));
   const auto product = [&](index_t at_q, index_t at_k) {
     return static_cast<double>(sum(rotary(q, {.first = at_q}) * rotary(k, {.first = at_k})).item());
@@ -27,14 +27,14 @@ TEST_CASE("rotary: products depend on the difference of positions only, and leng
   CHECK(std::abs(product(5, 2) - product(5, 3)) > 1e-3);
   check_equal(rotary(q).value(), q.value());
   check_near(norm(rotary(q, {.first = 7})).item(), norm(q).item(), {tolerance(1e-14, 1e-6), 0});
-  // Pair i turns by base^(-2i/D) a position.
+  // Pair i is rotated by base^(-2i/D) per position.
   const Tensor turned = rotary(Tensor(array({1, 1, 2, 4}, {0, 0, 0, 0, 1, 0, 1, 0})), {.base = 16});
   check_near(slice(turned, 2, 1).value(),
              array({1, 1, 1, 4}, {std::cos(1.0), std::sin(1.0), std::cos(0.25), std::sin(0.25)}),
              {tolerance(1e-14, 1e-6), 0});
 }
 
-TEST_CASE("rotary: rows go on from a start, which may differ between sequences") {
+TEST_CASE("rotary: positions count from an offset, which may differ between sequences") {
   const Tensor x(sample({2, 3, 5, 4}, 1));
   const Tensor whole = rotary(x);
   check_equal(rotary(slice(x, 2, 2, 5), {.first = 2}).value(), slice(whole, 2, 2, 5).value());
@@ -43,7 +43,7 @@ TEST_CASE("rotary: rows go on from a start, which may differ between sequences")
   check_equal(slice(shifted, 0, 1, 2).value(), rotary(slice(x, 0, 1, 2), {.first = 3}).value());
 }
 
-TEST_CASE("rotary: what it cannot turn") {
+TEST_CASE("rotary: invalid widths, offsets and bases are refused") {
   check_throws<ShapeError>(
       [] {
         rotary(Tensor::ones({1, 1, 2, 3}));

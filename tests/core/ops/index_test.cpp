@@ -10,7 +10,7 @@ namespace {
 using Inputs = std::span<const Tensor>;
 }
 
-TEST_CASE("gather picks along an axis") {
+TEST_CASE("gather selects elements along an axis") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6});
   const IndexArray columns = indices({2, 4}, {2, 0, 0, 1, 1, 1, 2, 0});
   check_equal(gather(x, 1, columns).value(), array({2, 4}, {3, 1, 1, 2, 5, 5, 6, 4}));
@@ -21,7 +21,7 @@ TEST_CASE("gather picks along an axis") {
   CHECK(same_shape(gather(x, 1, nothing).shape(), Shape{2, 0}));
 }
 
-TEST_CASE("gather agrees with a plain loop along every axis of a cube") {
+TEST_CASE("gather along every axis of a cube agrees with a plain loop") {
   const Array x = sample({3, 4, 5}, 1);
   Random random(7, "index");
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -41,13 +41,13 @@ TEST_CASE("gather agrees with a plain loop along every axis of a cube") {
   }
 }
 
-TEST_CASE("an index that repeats collects every gradient") {  // O-23
+TEST_CASE("a repeated index sums its gradients") {
   const IndexArray index = indices({4, 3}, {0, 0, 0, 1, 1, 0, 1, 2, 0, 2, 1, 0});
   const auto f = [&](Inputs x) { return gather(x[0], 0, index); };
   check_equal(evaluate(f, {sample({5, 3}, 1)}).grads[0], array({5, 3}, {1, 1, 4, 2, 2, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
 }
 
-TEST_CASE("gathering rows agrees with a one-hot product for many ids") {  // O-23
+TEST_CASE("gathering rows agrees with a one-hot product for many ids") {
   Random random(3, "ids");
   const Array weight = sample({7, 3}, 2), seed = sample({64, 3}, 3);
   IndexArray rows(Shape{64, 3});
@@ -63,7 +63,7 @@ TEST_CASE("gathering rows agrees with a one-hot product for many ids") {  // O-2
   check_near(picked.grads[0], product.grads[0], {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)});
 }
 
-TEST_CASE("scatter_add adds at repeated places and keeps its operands as they were") {
+TEST_CASE("scatter_add sums at repeated indices and leaves its operands unchanged") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({2, 2}, {10, 20, 30, 40});
   const IndexArray index = indices({2, 2}, {0, 0, 2, 1});
   check_equal(scatter_add(x, 1, index, source).value(), array({2, 3}, {31, 2, 3, 4, 45, 36}));
@@ -75,7 +75,7 @@ TEST_CASE("scatter_add adds at repeated places and keeps its operands as they we
   check_equal(e.grads[1], array({2, 2}, {1, 1, 6, 5}));
 }
 
-TEST_CASE("an index outside the axis is refused before anything is read or written") {  // O-10
+TEST_CASE("an index outside the axis is refused before anything is read or written") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({1, 1}, {1});
   for (index_t bad : {index_t{-1}, index_t{3}, index_t{1} << 31}) {
     const IndexArray index = indices({1, 1}, {bad});
@@ -86,7 +86,7 @@ TEST_CASE("an index outside the axis is refused before anything is read or writt
   }
 }
 
-TEST_CASE("gather and scatter_add refuse shapes that do not fit") {
+TEST_CASE("gather and scatter_add refuse shapes that do not match") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({1, 2}, {1, 2});
   const IndexArray flat = indices({2}, {0, 1}), tall = indices({3, 1}, {0, 0, 0}), one = indices({1, 1}, {0});
   check_throws<ShapeError>([&] { gather(x, 1, flat); }, "[gather] the index must have the tensor's axes");

@@ -14,7 +14,7 @@ namespace {
 /// One head of one sequence with values of width 1.
 Tensor column(std::initializer_list<double> values) { return Tensor(array({1, 1, values.size(), 1}, values)); }
 
-/// The quadratic form: all T x S weights q.k exp(gain) where seen, 0 elsewhere, divided by their sum.
+/// Linear attention in quadratic form: all T x S weights q.k exp(log weight), 0 where masked, divided by their sum.
 Tensor quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& gain, const Mask& hidden) {
   Tensor weights = matmul(q, k, {.transpose_b = true});
   if (gain.defined()) weights = weights * exp(unsqueeze(gain, 2));
@@ -22,7 +22,7 @@ Tensor quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v, const T
   return matmul(weights, v) / sum(weights, {-1}, true);
 }
 
-/// Causality aligned at the end and key padding, [B, 1, T, S].
+/// The causal mask, aligned at the last key, and key padding as one mask [B, 1, T, S].
 Mask hidden_pairs(const IndexArray& lengths, index_t queries, index_t keys, bool causal) {
   Mask out(Shape{lengths.size(), 1, static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
   for (std::size_t b = 0; b < lengths.size(); ++b)
@@ -37,7 +37,7 @@ const Limits kClose = {tolerance(1e-12, 2e-5), tolerance(1e-12, 2e-6)};
 
 }  // namespace
 
-TEST_CASE("linear_attention: padding is left out of sum and normaliser, by value and gradient") {  // O-07
+TEST_CASE("linear_attention: padding contributes neither to the sum nor to the normalizer, in values and gradients") {
   for (double pad : {0.0, 5.0, -1e30, kNaN}) {
     Tape tape;
     const Tensor k = tape.variable(column({1, -1, pad}).value()), v = tape.variable(column({2, 4, 100}).value());
@@ -52,14 +52,14 @@ TEST_CASE("linear_attention: padding is left out of sum and normaliser, by value
   }
 }
 
-TEST_CASE("linear_attention: causal by running sums") {  // O-07
+TEST_CASE("linear_attention: causal attention by running sums") {
   const auto features = [](std::initializer_list<double> x) { return elu(Tensor(array({1, 1, 3, 2}, x))) + real(1); };
   const Tensor y = linear_attention(features({.5, -1, -2, .3, 1.5, 0}), features({1, 0, -1, 2, .25, -.5}),
                                     column({2, 4, -6}), {}, {.causal = true});
   check_near(y.value(), array({1, 1, 3, 1}, {2, 3.4309636373, 0.3874823543}), {tolerance(1e-9, 1e-5), 1e-7});
 }
 
-TEST_CASE("linear_attention equals the quadratic form, in every shape and mask") {
+TEST_CASE("linear_attention equals the quadratic form for all shapes and masks") {
   for (const auto& [queries, keys] : {std::pair<index_t, index_t>{7, 7}, {3, 7}, {1, 7}, {70, 70}}) {
     const auto T = static_cast<std::size_t>(queries), S = static_cast<std::size_t>(keys);
     const Tensor q(sample({2, 2, T, 5}, 1, 0.1, 1)), k(sample({2, 2, S, 5}, 2, 0.1, 1)), v(sample({2, 2, S, 3}, 3));
@@ -75,7 +75,7 @@ TEST_CASE("linear_attention equals the quadratic form, in every shape and mask")
   }
 }
 
-TEST_CASE("linear_attention: huge gains are shifted by their running maximum") {
+TEST_CASE("linear_attention: large log weights are shifted by their running maximum") {
   const Tensor q = column({1, 1, 1, 1}), k = column({1, 1, 1, 1}), v = column({1, 2, 3, 4});
   const Tensor gain(array({1, 1, 4}, {-2000, 1000, 999, 3000}));
   const Tensor y = linear_attention(q, k, v, gain, {.causal = true});
@@ -83,10 +83,10 @@ TEST_CASE("linear_attention: huge gains are shifted by their running maximum") {
   check_near(y.value(), array({1, 1, 4, 1}, {1, 2, (2 + 3 * e) / (1 + e), 4}), {tolerance(1e-14, 1e-6), 0});
 }
 
-TEST_CASE("separable_attention equals softmax over rows times softmax over what is seen of the columns") {
+TEST_CASE("separable_attention equals softmax over rows times softmax over the unmasked part of columns") {
   const Tensor a = softmax(Tensor(sample({2, 2, 6, 5}, 1, -3, 3))), v(sample({2, 2, 6, 3}, 3));
   Array keys = sample({2, 2, 6, 5}, 2, -3, 3);
-  keys(0, 0, 4, 2) = 2000;  // a late key far above all others
+  keys(0, 0, 4, 2) = 2000;  // a late key much larger than all others
   const Tensor k(keys);
   const IndexArray lengths = {6, 4};
   for (bool causal : {false, true}) {
@@ -102,10 +102,11 @@ TEST_CASE("separable_attention equals softmax over rows times softmax over what 
     }
   }
   const Tensor ones = separable_attention(a, k, Tensor::ones({2, 2, 6, 3}), {.causal = true});
-  check_near(ones.value(), Tensor::ones({2, 2, 6, 3}).value(), {tolerance(1e-12, 1e-5), 0});  // A5: rows sum to 1
+  // the weights of each query sum to 1
+  check_near(ones.value(), Tensor::ones({2, 2, 6, 3}).value(), {tolerance(1e-12, 1e-5), 0});
 }
 
-TEST_CASE("linear attention: a denominator of zero and a query that sees nothing give zeros, not NaN") {
+TEST_CASE("linear attention: a denominator of zero and a query without unmasked keys give zeros, not NaN") {
   Tape tape;
   const Tensor q = tape.variable(array({1, 1, 2, 1}, {0, 1})), k = tape.variable(array({1, 1, 2, 1}, {1, 1}));
   const Tensor v = tape.variable(array({1, 1, 2, 1}, {3, 5}));
@@ -120,7 +121,7 @@ TEST_CASE("linear attention: a denominator of zero and a query that sees nothing
   CHECK(tape.grad(q).data()[0] == 0);
 }
 
-TEST_CASE("linear attention: later positions have no influence on earlier ones, bit for bit, NaN and huge ones too") {
+TEST_CASE("linear attention: later positions change no bit of earlier ones, even if they are NaN or huge") {
   const Array q = sample({1, 2, 40, 6}, 1, 0.1, 1), k = sample({1, 2, 40, 6}, 2, 0.1, 1), v = sample({1, 2, 40, 5}, 3);
   const Array gain = sample({1, 2, 40}, 4, -3, 3);
   for (const double late : {kNaN, 1e20}) {
@@ -140,7 +141,7 @@ TEST_CASE("linear attention: later positions have no influence on earlier ones, 
   }
 }
 
-TEST_CASE("linear_attention_step: any chunks give the bits of the whole") {
+TEST_CASE("linear_attention_step: any chunk sizes give the bits of the whole sequence") {
   const Tensor q(sample({2, 4, 9, 6}, 1, 0.1, 1)), k(sample({2, 2, 9, 6}, 2, 0.1, 1)), v(sample({2, 2, 9, 5}, 3));
   const Tensor gain(sample({2, 2, 9}, 4, -3, 3));
   const auto part = [](const Tensor& x, index_t begin, index_t end) { return slice(x, 2, begin, end); };
@@ -160,7 +161,7 @@ TEST_CASE("linear_attention_step: any chunks give the bits of the whole") {
   }
 }
 
-TEST_CASE("quadratic_features: their products are (x.y + 1)^2") {
+TEST_CASE("quadratic_features: their dot products are (x.y + 1)^2") {
   const Tensor x(sample({4, 3}, 1)), y(sample({4, 3}, 2));
   const Tensor phi = quadratic_features(x);
   CHECK(same_shape(phi.shape(), Shape{4, 10}));
@@ -168,7 +169,7 @@ TEST_CASE("quadratic_features: their products are (x.y + 1)^2") {
   check_near(matmul(phi, quadratic_features(y), {.transpose_b = true}).value(), want.value(), kClose);
 }
 
-TEST_CASE("linear attention: operands that do not fit") {
+TEST_CASE("linear attention refuses operands that do not match") {
   const Tensor q = Tensor::ones({2, 4, 3, 5}), k = Tensor::ones({2, 2, 6, 5}), v = Tensor::ones({2, 2, 6, 7});
   const Tensor k3 = Tensor::ones({2, 3, 6, 5}), v3 = Tensor::ones({2, 3, 6, 7});
   check_throws<ShapeError>(
@@ -187,5 +188,6 @@ TEST_CASE("linear attention: operands that do not fit") {
   LinearState state = linear_state(2, 2, 5, 6);
   check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); }, "the state does not fit");
   check_throws<ShapeError>([&] { quadratic_features(Tensor::scalar(1)); }, "[quadratic_features]");
-  check_equal(quadratic_features(Tensor::zeros({2, 0})).value(), array({2, 1}, {1, 1}));  // of nothing: 1
+  // the features of an empty vector are 1
+  check_equal(quadratic_features(Tensor::zeros({2, 0})).value(), array({2, 1}, {1, 1}));
 }

@@ -15,11 +15,11 @@ Evaluated loss_of(const Array& logits, const IndexArray& targets, CrossEntropyOp
   return evaluate([&](Inputs a) { return cross_entropy(a[0], targets, options); }, {logits});
 }
 
-const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // of the logits 1, 2, 3
+const double kLse = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));  // logsumexp of the logits 1, 2, 3
 
 }  // namespace
 
-TEST_CASE("cross-entropy of large logits is not clamped") {  // O-01
+TEST_CASE("cross-entropy of large logits is not clamped") {
   const Array logits = array({1, 2}, {1000, 0});
   const Evaluated wrong = loss_of(logits, {1});
   check_equal(wrong.value, array({}, {1000}));
@@ -29,14 +29,14 @@ TEST_CASE("cross-entropy of large logits is not clamped") {  // O-01
   check_equal(right.grads[0], array({1, 2}, {0, 0}));
 }
 
-TEST_CASE("a small loss between large logits keeps its digits") {
+TEST_CASE("a small loss between large logits keeps its precision") {
   const Evaluated got = loss_of(array({1, 2}, {4096, 4086}), {0});
   const double rest = std::exp(-10.0);
   check_near(got.value, array({}, {std::log1p(rest)}), {tolerance(1e-8, 1e-5), 0});
   check_near(got.grads[0], array({1, 2}, {-rest / (1 + rest), rest / (1 + rest)}), {tolerance(1e-8, 1e-3), 0});
 }
 
-TEST_CASE("ignored targets count nothing") {  // O-09
+TEST_CASE("ignored targets do not contribute to the loss") {
   const Array logits = array({2, 3}, {1, 2, 3, 1, 2, 3});
   const Evaluated half = loss_of(logits, {2, kIgnore});
   check_near(half.value, array({}, {0.4076059644}));
@@ -44,7 +44,7 @@ TEST_CASE("ignored targets count nothing") {  // O-09
   for (int i = 3; i < 6; ++i) CHECK(half.grads[0].data()[i] == 0);
 }
 
-TEST_CASE("with every target ignored the loss and its gradient are zero") {  // O-09
+TEST_CASE("if every target is ignored, the loss and its gradient are zero") {
   const Array logits = array({2, 3}, {1, 2, 3, 1, 2, 3});
   for (const Reduction reduction : {Reduction::mean, Reduction::sum}) {
     const Evaluated got = loss_of(logits, {kIgnore, kIgnore}, {.reduction = reduction});
@@ -73,7 +73,7 @@ TEST_CASE("reductions of cross-entropy") {
   check_near(loss_of(logits, targets).value, array({}, {(first + second) / 2}));
 }
 
-TEST_CASE("the gradient is softmax minus one-hot, for many widths") {
+TEST_CASE("the gradient of cross-entropy is softmax minus one-hot, for many widths") {
   for (const std::size_t width : {1u, 2u, 15u, 16u, 17u, 65u, 600u, 1500u}) {
     INFO(width);
     const Array logits = sample({3, width}, width, -4, 4);
@@ -91,7 +91,7 @@ TEST_CASE("the gradient is softmax minus one-hot, for many widths") {
   }
 }
 
-TEST_CASE("rows with infinite logits") {
+TEST_CASE("cross-entropy of rows with infinite logits") {
   check_equal(loss_of(array({1, 2}, {-kInf, 1}), {1}).value, array({}, {0}));
   const Evaluated impossible = loss_of(array({1, 2}, {-kInf, 1}), {0});
   check_equal(impossible.value, array({}, {kInf}));
@@ -101,7 +101,7 @@ TEST_CASE("rows with infinite logits") {
   check_equal(nothing.grads[0], array({1, 2}, {0, 0}));
 }
 
-TEST_CASE("a target out of range is refused before anything is written") {  // O-10
+TEST_CASE("a target out of range is refused before anything is written") {
   Parameter logits("logits", array({1, 3}, {1, 2, 3}));
   logits.set_grad(array({1, 3}, {7, 8, 9}));
   for (const index_t bad : {index_t{-4}, index_t{3}, index_t{-1}, index_t{1} << 31, index_t{255}}) {
@@ -113,7 +113,7 @@ TEST_CASE("a target out of range is refused before anything is written") {  // O
   check_equal(cross_entropy(logits, IndexArray{255}, {.ignore = 255}).value(), array({}, {0}));
   check_near(cross_entropy(logits, IndexArray{2}, {.ignore = 0}).value(), array({}, {0.4076059644}));
   check_equal(cross_entropy(logits, IndexArray{0}, {.ignore = 0}).value(),
-              array({}, {0}));  // a class may be the ignored value
+              array({}, {0}));  // the id of a class may be the ignored value
 }
 
 TEST_CASE("targets of the wrong shape are refused") {
@@ -143,13 +143,13 @@ TEST_CASE("label smoothing spreads a part of each target over all classes") {
     for (std::size_t i = 0; i < 3; ++i) {
       want(0, i) =
           static_cast<real>(std::exp(static_cast<double>(i + 1) - kLse) - smoothing / 3 - (i == 2 ? 1 - smoothing : 0));
-      want(1, i) = 0;  // an ignored row gets exactly nothing
+      want(1, i) = 0;  // an ignored row gets a gradient of exactly zero
     }
     check_near(e.grads[0], want, {tolerance(1e-9, 1e-5), tolerance(1e-12, 2e-7)});
   }
 }
 
-TEST_CASE("one-hot soft targets give the loss of class indices") {
+TEST_CASE("soft targets that are one-hot rows give the loss of the class indices") {
   const Array logits = sample({4, 7}, 1, -3, 3);
   const IndexArray targets = indices({4}, {3, 0, 6, 3});
   Array soft = Tensor::zeros({4, 7}).value();
@@ -163,7 +163,7 @@ TEST_CASE("one-hot soft targets give the loss of class indices") {
   }
 }
 
-TEST_CASE("soft targets need not sum to 1 and have a gradient") {
+TEST_CASE("soft targets need not be normalized and get a gradient") {
   const Array logits = array({2, 3}, {1, 2, 3, 0, 1, -1}), targets = array({2, 3}, {0.2, 0.3, 0.5, 0, 0.5, 0.6});
   const auto f = [](Inputs x) { return cross_entropy(x[0], x[1], {.label_smoothing = 0.1}); };
   const Evaluated e = evaluate(f, {logits, targets});
@@ -181,7 +181,7 @@ TEST_CASE("a class of probability 0 may have a logit of minus infinity") {
   check_near(e.grads[0], row({0, 0, 0}), {0, tolerance(1e-12, 1e-7)});
 }
 
-TEST_CASE("cross-entropy refuses soft targets and options that do not fit") {
+TEST_CASE("cross-entropy refuses soft targets and options that do not match") {
   const Tensor logits = array({1, 3}, {1, 2, 3}), short_row = array({1, 2}, {0.5, 0.5});
   const IndexArray target = indices({1}, {0});
   check_throws<ShapeError>(
@@ -208,7 +208,8 @@ TEST_CASE("mse, l1 and huber losses") {
   check_near(e.grads[1], row({-0.5, 1.5, 1.5, 0}));
 }
 
-TEST_CASE("reductions: mean over all elements, batch mean over the first axis, 0 for no elements") {
+TEST_CASE(
+    "reductions of elementwise losses: mean over all elements, batch mean over the first axis, 0 without elements") {
   const Tensor a = array({2, 3}, {1, 2, 3, 4, 5, 6}), zero = Tensor::zeros({2, 3}), none = Tensor::zeros({0, 3});
   check_near(mse_loss(a, zero).value(), array({}, {91.0 / 6}));
   check_near(mse_loss(a, zero, Reduction::batchmean).value(), array({}, {91.0 / 2}));
@@ -241,14 +242,14 @@ TEST_CASE("binary cross-entropy from logits, plain and weighted") {
              {tolerance(1e-9, 1e-6), 0});
 }
 
-TEST_CASE("binary cross-entropy neither overflows nor cancels") {
+TEST_CASE("binary cross-entropy neither overflows nor loses precision") {
   const auto f = [](Inputs a) { return binary_cross_entropy_with_logits(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({1000, -1000, 50, kInf, -kInf, 1000}), row({1, 0, 1, 1, 0, 0})});
   check_near(e.value, row({0, 0, std::exp(-50.0), 0, 0, 1000}), {tolerance(1e-12, 1e-6), 0});
   check_near(e.grads[0], row({0, 0, -std::exp(-50.0), 0, 0, 1}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("Kullback-Leibler divergence of probabilities and of logs") {
+TEST_CASE("Kullback-Leibler divergence of probabilities and of log probabilities") {
   const Array x = row({std::log(0.2), std::log(0.3), std::log(0.5)}), p = row({0.5, 0.5, 0});
   const double want = 0.5 * std::log(0.5 / 0.2) + 0.5 * std::log(0.5 / 0.3);
   check_near(kl_div(x, p, {.reduction = Reduction::sum}).value(), array({}, {want}));
@@ -261,7 +262,7 @@ TEST_CASE("Kullback-Leibler divergence of probabilities and of logs") {
   check_near(kl_div(x, logs, {.log_target = true, .reduction = Reduction::sum}).value(), array({}, {want}));
 }
 
-TEST_CASE("kl_div is 0 where the target is 0, even if the input is minus infinity") {
+TEST_CASE("a target of 0 adds nothing to the Kullback-Leibler divergence, even if the input is minus infinity") {
   const auto f = [](Inputs a) { return kl_div(a[0], a[1], {.reduction = Reduction::none}); };
   const Evaluated e = evaluate(f, {row({-kInf, -1}), row({0, 0})});
   check_equal(e.value, row({0, 0}));
@@ -274,7 +275,7 @@ TEST_CASE("kl_div is 0 where the target is 0, even if the input is minus infinit
   check_equal(l.grads[1], row({0, 0}));
 }
 
-TEST_CASE("pointwise losses refuse shapes and options that do not fit") {
+TEST_CASE("pointwise losses refuse shapes and options that do not match") {
   const Tensor a = row({1, 2}), b = array({1, 2}, {1, 2}), three = row({1, 2, 3});
   check_throws<ShapeError>([&] { mse_loss(a, b); },
                            "[mse_loss] input and target must have one shape; got shapes (2) and (1,2)");

@@ -28,7 +28,7 @@ TEST_CASE("where takes the first operand where the mask is true") {
   check_equal(where(column, s, s).value(), array({2, 1}, {9, 9}));
 }
 
-TEST_CASE("where selects and does not multiply: the other operand may be infinite or NaN") {  // O-14
+TEST_CASE("where selects and does not multiply: the unselected operand may be infinite or NaN") {
   const Mask choice = mask({2}, {true, false});
   const auto f = [&](Inputs x) { return where(choice, x[0], x[1]); };
   const Evaluated e = evaluate(f, {row({1, kInf}), row({kNaN, 2})});
@@ -37,7 +37,7 @@ TEST_CASE("where selects and does not multiply: the other operand may be infinit
   check_equal(e.grads[1], row({0, 1}));
 }
 
-TEST_CASE("masked_fill gives filled places no gradient, not even NaN") {  // O-14
+TEST_CASE("masked_fill ignores the upstream gradient of filled elements, even NaN") {
   const Mask filled = mask({2}, {false, true});
   const auto f = [&](Inputs x) { return masked_fill(x[0], filled, -kInfinity); };
   const Evaluated e = evaluate(f, {row({1, 2})}, row({1, kNaN}));
@@ -45,7 +45,7 @@ TEST_CASE("masked_fill gives filled places no gradient, not even NaN") {  // O-1
   check_equal(e.grads[0], row({1, 0}));
 }
 
-TEST_CASE("the unselected branch of where may overflow") {  // O-14
+TEST_CASE("the unselected branch of where may overflow") {
   const auto f = [](Inputs x) {
     const Tensor low = exp(clamp(x[0], -kInfinity, 0));
     return where(le(x[0], 0), low, x[0] + real(1));
@@ -55,7 +55,7 @@ TEST_CASE("the unselected branch of where may overflow") {  // O-14
   check_equal(e.grads[0], row({1}));
 }
 
-TEST_CASE("a division made safe by where has no NaN in its gradient") {  // O-14
+TEST_CASE("a division guarded by where has no NaN in its gradient") {
   const Tensor d = row({0, 1});
   const Mask zero = eq(d, 0);
   const auto f = [&](Inputs x) {
@@ -65,7 +65,7 @@ TEST_CASE("a division made safe by where has no NaN in its gradient") {  // O-14
   check_equal(evaluate(f, {row({1, 1})}).grads[0], row({0, 1}));
 }
 
-TEST_CASE("masked_fill broadcasts the mask to the tensor and not the other way") {
+TEST_CASE("masked_fill broadcasts the mask to the tensor, not the tensor to the mask") {
   const Tensor x = array({2, 2}, {1, 2, 3, 4});
   const Mask wide = mask({1, 2, 2}, {true, false, true, false});
   const Mask one = mask({2}, {false, true});
@@ -76,7 +76,7 @@ TEST_CASE("masked_fill broadcasts the mask to the tensor and not the other way")
   check_throws<ShapeError>([&] { where(three, x, x); }, "[where] the operands do not broadcast");
 }
 
-TEST_CASE("comparisons give masks and broadcast") {
+TEST_CASE("comparisons return masks and broadcast") {
   const Tensor a = array({2, 1}, {1, 2}), b = row({1, 2, kNaN});
   check_mask(eq(a, b), {2, 3}, {true, false, false, false, true, false});
   check_mask(ne(a, b), {2, 3}, {false, true, true, true, false, true});
@@ -107,7 +107,7 @@ TEST_CASE("where and maximum of empty and of long arrays") {
   CHECK(right);
 }
 
-TEST_CASE("padding and causal masks") {
+TEST_CASE("padding_mask and causal_mask") {
   CHECK(padding_mask({2, 0, 3}, 3) == Mask{{false, false, true}, {true, true, true}, {false, false, false}});
   check_throws<IndexError>([] { (void)padding_mask({1, 4}, 3); }, "[padding_mask] length 4 is outside 0..3");
   check_throws<IndexError>([] { (void)padding_mask({-1}, 3); }, "[padding_mask] length -1 is outside 0..3");

@@ -1,4 +1,5 @@
-// Matrix products of every small size, as they are and transposed: each row count of a tile, each rest of a vector.
+// Matrix products of every small size, plain and transposed: covers every row count of a tile and every vector
+// remainder.
 #include "core/evaluate.hpp"
 
 using namespace xtape;
@@ -6,7 +7,7 @@ using namespace xtape::test;
 
 namespace {
 
-/// a b, or with the operands transposed, by a plain loop in double.
+/// The product of a and b by a plain loop in double, with the operands transposed as `o` says.
 Array by_loops(const Array& a, const Array& b, std::size_t m, std::size_t n, std::size_t k, MatmulOptions o) {
   Array out(Shape{m, n});
   for (std::size_t i = 0; i < m; ++i)

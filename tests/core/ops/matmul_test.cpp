@@ -1,5 +1,4 @@
-// Matrix products and linear layers: hand-made values, a plain triple loop over random shapes, sizes of 0 and 1,
-// errors.
+// Matrix products and linear layers: known values, a plain triple loop over random shapes, sizes of 0 and 1, errors.
 #include "core/evaluate.hpp"
 
 #include <xtape/core/random.hpp>
@@ -13,7 +12,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-/// Element offset of the matrix that a batch index picks from an operand whose leading axes are broadcast.
+/// Offset of the matrix that a batch index selects in an operand whose leading axes are broadcast.
 std::size_t matrix_at(const Shape& operand, const std::vector<std::size_t>& index) {
   const std::size_t lead = operand.size() - 2;
   std::size_t flat = 0;
@@ -57,7 +56,7 @@ Array by_definition(const Array& a, const Array& b, MatmulOptions o) {
 
 }  // namespace
 
-TEST_CASE("matrix products of known values") {  // O-37
+TEST_CASE("matrix products of known values") {
   const Tensor a = array({3, 2}, {2, 3, 5, 7, 11, 13}), t = counting({2, 3, 4});
   check_equal(matmul(a, a, {.transpose_a = true}).value(), array({2, 2}, {150, 184, 184, 227}));
   check_equal(matmul(slice(t, 0, 1), Tensor::ones({4, 2})).value(), array({1, 3, 2}, {54, 54, 70, 70, 86, 86}));
@@ -68,7 +67,7 @@ TEST_CASE("matrix products of known values") {  // O-37
   check_equal(matmul(slice(m, 0, 0, kEnd, 2), Tensor::ones({4, 1})).value(), array({2, 1}, {6, 38}));
 }
 
-TEST_CASE("vectors are rows on the left and columns on the right") {  // O-37
+TEST_CASE("vectors are rows on the left and columns on the right") {
   const Tensor u = row({2, 5, 11}), v = row({13, 7, 3});
   const Tensor inner = matmul(u, v);
   CHECK(inner.rank() == 0);
@@ -80,7 +79,7 @@ TEST_CASE("vectors are rows on the left and columns on the right") {  // O-37
   check_equal(matmul(u, Tensor(counting({2, 3})), {.transpose_b = true}).value(), row({27, 81}));
 }
 
-TEST_CASE("two hundred random products agree with the definition") {  // O-37
+TEST_CASE("two hundred random products agree with the definition") {
   Random random(1, "matmul shapes");
   const std::size_t sizes[] = {0, 1, 1, 2, 3, 5, 7, 8, 13, 17, 33};
   const auto size = [&] { return sizes[random.below(11)]; };
@@ -90,10 +89,10 @@ TEST_CASE("two hundred random products agree with the definition") {  // O-37
     const auto lead = static_cast<std::size_t>(random.below(3));
     Shape sa, sb;
     for (std::size_t i = 0; i < lead; ++i) {
-      const std::size_t size = 1 + static_cast<std::size_t>(random.below(3));
-      const index_t which = random.below(3);  // both, or broadcast on one side
-      sa.push_back(which == 1 ? 1 : size);
-      sb.push_back(which == 2 ? 1 : size);
+      const std::size_t shared = 1 + static_cast<std::size_t>(random.below(3));
+      const index_t which = random.below(3);  // 0: same leading axes; 1 and 2: one operand is broadcast
+      sa.push_back(which == 1 ? 1 : shared);
+      sb.push_back(which == 2 ? 1 : shared);
     }
     if (lead > 0 && random.below(3) == 0) sa.erase(sa.begin());
     else if (lead > 0 && random.below(3) == 0) sb.erase(sb.begin());
@@ -110,7 +109,7 @@ TEST_CASE("two hundred random products agree with the definition") {  // O-37
     const Array upstream = sample(want.shape(), 1000 + seed);
     const Evaluated got = evaluate([&](Inputs x) { return matmul(x[0], x[1], o); }, {a, b}, upstream);
     check_near(got.value, want, limits);
-    // dA = dY B^T and dB = A^T dY, each transposed again where its operand was, summed over broadcast axes.
+    // dA = dY B^T and dB = A^T dY, transposed if the operand was, and summed over broadcast axes.
     const Array da = o.transpose_a ? by_definition(b, upstream, {o.transpose_b, true})
                                    : by_definition(upstream, b, {false, !o.transpose_b});
     const Array db = o.transpose_b ? by_definition(upstream, a, {true, o.transpose_a})
@@ -134,7 +133,7 @@ TEST_CASE("large products agree with the definition") {
   }
 }
 
-TEST_CASE("products over nothing are zero and give zero gradients") {  // O-40
+TEST_CASE("products with inner dimension 0 are zero and give zero gradients") {
   const Evaluated inner =
       evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {Array(Shape{2, 0}), Array(Shape{0, 3})});
   check_equal(inner.value, array({2, 3}, {0, 0, 0, 0, 0, 0}));
@@ -148,7 +147,7 @@ TEST_CASE("products over nothing are zero and give zero gradients") {  // O-40
   check_equal(left.grads[1], Tensor::zeros({1, 3, 4}).value());
 }
 
-TEST_CASE("matmul refuses operands that do not fit") {
+TEST_CASE("matmul refuses operands that do not match") {
   const Tensor a = counting({2, 3}), b = counting({4, 2});
   check_throws<ShapeError>([&] { (void)matmul(a, b); }, "[matmul] the inner sizes differ; got shapes (2,3) and (4,2)");
   check_throws<ShapeError>([&] { (void)matmul(a, a); }, "[matmul] the inner sizes differ");
@@ -181,14 +180,14 @@ TEST_CASE("linear computes x W^T + b over any leading axes") {
   check_equal(linear(Tensor::zeros({1, 1, 3}), w, b).value(), array({1, 1, 2}, {10, 20}));
 }
 
-TEST_CASE("linear without inputs gives the bias") {
+TEST_CASE("linear with no inputs gives the bias") {
   const Evaluated got = evaluate([](Inputs x) { return linear(x[0], x[1], x[2]); },
                                  {Array(Shape{4, 0}), Array(Shape{2, 0}), row({3, 5})});
   check_equal(got.value, array({4, 2}, {3, 5, 3, 5, 3, 5, 3, 5}));
   check_equal(got.grads[2], row({4, 4}));
 }
 
-TEST_CASE("linear refuses operands that do not fit") {
+TEST_CASE("linear refuses operands that do not match") {
   const Tensor w = counting({2, 3});
   check_throws<ShapeError>(
       [&] {
@@ -205,7 +204,7 @@ TEST_CASE("linear refuses operands that do not fit") {
   check_throws<ShapeError>([&] { (void)linear(row({1, 2, 3}), w, array({1, 2}, {1, 2})); }, "[linear] the bias");
 }
 
-TEST_CASE("a batch without rows passes through a whole net") {  // O-40
+TEST_CASE("a batch without rows passes through a whole network") {
   Parameter w("w", counting({3, 5})), b("b", row({1, 2, 3}));
   for (const Reduction reduction : {Reduction::mean, Reduction::sum}) {
     w.zero_grad();

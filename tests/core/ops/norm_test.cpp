@@ -1,4 +1,4 @@
-// Layer normalisation: large means, constant rows, width 1, many widths against a plain loop.
+// Layer normalization: large means, constant rows, width 1, many widths against a plain loop.
 #include "core/evaluate.hpp"
 
 using namespace xtape;
@@ -8,7 +8,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-/// Value and gradients of sum(dy * layer_norm(x, gain, bias)) by the formulas, in double. x [rows, width].
+/// Value and gradients of sum(dy * layer_norm(x, weight, bias)) by the formulas, in double; x [rows, width].
 struct Plain {
   Array y, dx, dweight, dbias;
 
@@ -43,7 +43,7 @@ struct Plain {
 
 }  // namespace
 
-TEST_CASE("layer norm keeps its digits when the mean is large") {  // O-11
+TEST_CASE("layer norm keeps its precision if the mean is large") {
   check_near(layer_norm(row({40000, 40001, 40002, 40003})).value(),
              row({-1.34163542, -0.4472118067, 0.4472118067, 1.34163542}), {tolerance(1e-8, 1e-5), 0});
   Array x(Shape{16});
@@ -53,7 +53,7 @@ TEST_CASE("layer norm keeps its digits when the mean is large") {  // O-11
   check_near(static_cast<double>(y(15)), 1.34423718, {1e-4, 0});
 }
 
-TEST_CASE("a constant row has its bias as output and a finite gradient") {  // O-11
+TEST_CASE("layer norm of a constant row is the bias, with a finite gradient") {
   const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); },
                                  {row({7, 7, 7, 7}), row({1, 1, 1, 1}), row({0.1, 0.2, 0.3, 0.4})}, row({1, 2, 3, 4}));
   check_near(got.value, row({0.1, 0.2, 0.3, 0.4}));
@@ -62,7 +62,7 @@ TEST_CASE("a constant row has its bias as output and a finite gradient") {  // O
   check_equal(got.grads[2], row({1, 2, 3, 4}));
 }
 
-TEST_CASE("a row of width one has its bias as output and no gradient") {  // O-11
+TEST_CASE("layer norm of a row of width one is the bias, with zero gradient") {
   const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); },
                                  {array({2, 1}, {3, 5}), row({2}), row({0.25})}, array({2, 1}, {1, 2}));
   check_equal(got.value, array({2, 1}, {0.25, 0.25}));
@@ -71,7 +71,7 @@ TEST_CASE("a row of width one has its bias as output and no gradient") {  // O-1
   check_equal(got.grads[2], row({3}));
 }
 
-TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes") {  // O-35
+TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes") {
   for (const std::size_t width : {2u, 3u, 8u, 15u, 16u, 17u, 64u, 100u, 257u, 1000u}) {
     for (const std::size_t rows : {1u, 3u, 130u}) {
       INFO(rows, " x ", width);
@@ -81,7 +81,7 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
       const Evaluated got = evaluate([](Inputs a) { return layer_norm(a[0], a[1], a[2]); }, {x, weight, bias}, dy);
       const Plain want(x, weight, bias, dy, 1e-5);
       check_near(got.value, want.y, {tolerance(1e-12, 1e-5), tolerance(1e-13, 2e-6)});
-      // Width 2 has a gradient of almost nothing: the difference of terms that nearly cancel.
+      // With width 2 the gradient is nearly zero: a difference of terms that almost cancel.
       check_near(got.grads[0], want.dx, {tolerance(1e-10, 1e-4), tolerance(1e-11, width == 2 ? 2e-5 : 5e-6)});
       check_near(got.grads[1], want.dweight, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
       check_near(got.grads[2], want.dbias, {tolerance(1e-11, 1e-5), tolerance(1e-12, 2e-5)});
@@ -89,7 +89,8 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
   }
 }
 
-TEST_CASE("layer norm has the same gradients whichever of them are wanted, and their sum for one tensor twice") {
+TEST_CASE(
+    "layer norm computes the same gradients whichever are requested, and their sum if one tensor is passed twice") {
   for (const std::size_t rows : {1u, 130u, 300u}) {
     INFO(rows);
     const Array x = sample({rows, 20}, 1, -2, 3), weight = sample({20}, 2, 0.5, 2), dy = sample({rows, 20}, 3);
@@ -104,7 +105,7 @@ TEST_CASE("layer norm has the same gradients whichever of them are wanted, and t
   }
 }
 
-TEST_CASE("a normalised row has length sqrt(width) without eps") {
+TEST_CASE("a normalized row has length sqrt(width) without eps") {
   const Array y = layer_norm(sample({5, 24}, 1), {}, {}, 0).value();
   for (std::size_t r = 0; r < 5; ++r) {
     double squares = 0, total = 0;
@@ -117,7 +118,7 @@ TEST_CASE("a normalised row has length sqrt(width) without eps") {
   }
 }
 
-TEST_CASE("layer norm refuses what it cannot normalise") {
+TEST_CASE("layer norm refuses invalid shapes and options") {
   const Tensor x = Tensor::zeros({2, 3});
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); }, "[layer_norm] the last axis is empty");
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::scalar(1)); }, "[layer_norm] the last axis is empty");

@@ -1,4 +1,4 @@
-// What the tests of recurrent ops share: random parameters, and one interface for every kind of op.
+// Helpers of the tests of recurrent ops: random parameters, and one interface for all kinds.
 #pragma once
 
 #include <xtape/core/gradcheck.hpp>
@@ -13,7 +13,7 @@ namespace xtape::test {
 constexpr double kFused = tolerance(1e-12, 2e-5);
 inline const Limits kNumbers = {tolerance(1e-9, 1e-6), tolerance(1e-9, 1e-6)};
 
-/// Parameters of one layer, random; `gates` blocks.
+/// Random parameters of one layer with `gates` blocks.
 struct Layer {
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
@@ -35,7 +35,7 @@ struct Layer {
   }
 };
 
-/// The same interface for every kind of recurrent op: states in, states out, c empty unless there is one.
+/// One interface for every kind of recurrent op: states in, states out; c is undefined for kinds without a cell state.
 struct States {
   Tensor y, h, c;
 };

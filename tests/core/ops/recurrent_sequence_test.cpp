@@ -1,4 +1,4 @@
-// The fused recurrent sequence: against a loop of cells, lengths, direction, threads, tapes that keep their rules.
+// The fused recurrent ops over sequences: comparison with a loop of cells, lengths, direction, threads, retained tapes.
 #include <xtape/core/threads.hpp>
 
 #include "recurrent_kinds.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
   }
 }
 
-TEST_CASE("cell-state gradients of the fused LSTM equal those of one composed of small ops") {
+TEST_CASE("cell-state gradients of the fused LSTM equal those of an LSTM composed of single ops") {
   constexpr std::size_t B = 2, I = 3, H = 4;
   constexpr index_t T = 5;
   Layer layer(4, I, H);
@@ -99,7 +99,7 @@ TEST_CASE("cell-state gradients of the fused LSTM equal those of one composed of
   for (index_t t = 0; t < T; ++t) check_near(cells.at(t), wanted.at(t), {kFused, kFused});
 }
 
-TEST_CASE("no step gradient is made unless somebody asks") {
+TEST_CASE("step gradients are computed only on request") {
   Layer layer(4, 2, 3);
   const auto run = [&](TapeOptions options) {
     Tape tape(options);
@@ -111,7 +111,7 @@ TEST_CASE("no step gradient is made unless somebody asks") {
   CHECK(run({.record_step_norms = true}) == std::pair<index_t, std::size_t>(8, 8));
 }
 
-TEST_CASE("a batch of lengths equals each sequence run alone, in both directions") {
+TEST_CASE("a batch with lengths equals each sequence run alone, in both directions") {
   constexpr std::size_t I = 2, H = 3, B = 5, T = 6;
   const IndexArray lengths = {4, 0, 6, 1, 4};
   const Limits limits = {kFused, kFused};
@@ -153,14 +153,14 @@ TEST_CASE("a batch of lengths equals each sequence run alone, in both directions
         if (length == 0) check_equal(pick(all.h.value()), pick(h0));
         if (length == 0) check_equal(pick(dh), pick(weights_h));
       }
-      // The single runs added their weight gradients up.
+      // The weight gradients of the single runs were summed.
       const std::vector<Array> single_grads = layer.take_grads();
       for (std::size_t i = 0; i < batch_grads.size(); ++i) check_near(batch_grads[i], single_grads[i], limits);
     }
   }
 }
 
-TEST_CASE("reverse is the forward direction on the reversed sequence") {
+TEST_CASE("reverse equals the forward direction on the reversed sequence") {
   Layer layer(3, 2, 4);
   const Array x = sample({2, 5, 2}, 71);
   Array flipped(x.shape());
@@ -204,7 +204,7 @@ TEST_CASE("recurrent results have the same bits for any number of threads") {
   }
 }
 
-TEST_CASE("a tape that keeps its rules runs a recurrent op again") {
+TEST_CASE("a tape that keeps its backward functions runs a recurrent op again") {
   Layer layer(4, 2, 3);
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(sample({2, 3, 2}, 91));

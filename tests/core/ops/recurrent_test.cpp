@@ -1,4 +1,4 @@
-// Recurrent ops: known numbers, gates, lengths and what is refused.
+// Recurrent ops: known values, gates, lengths and errors.
 #include "recurrent_kinds.hpp"
 
 #include <limits>
@@ -6,7 +6,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("GRU: the reset gate after the product by default, before it as an option (O-30)") {
+TEST_CASE("GRU: the reset gate acts after the product by default, before it as an option") {
   const RecurrentWeights w = {array({3, 1}, {.1, .2, .3}), array({3, 1}, {.4, .5, .6}), row({.01, .02, .03}),
                               row({.04, .05, .06})};
   const auto steps = [&](GruReset reset, double first, double second) {
@@ -20,7 +20,7 @@ TEST_CASE("GRU: the reset gate after the product by default, before it as an opt
   steps(GruReset::before, 0.5046251375, 0.0656428590);
 }
 
-TEST_CASE("LSTM: gates in the order i, f, g, o (O-30)") {
+TEST_CASE("LSTM: gates in the order i, f, g, o") {
   const RecurrentWeights w = {array({4, 1}, {.1, .2, .3, .4}), array({4, 1}, {.5, .6, .7, .8}),
                               row({.01, .02, .03, .04}), row({.05, .06, .07, .08})};
   const LstmSequence s = lstm(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
@@ -30,7 +30,7 @@ TEST_CASE("LSTM: gates in the order i, f, g, o (O-30)") {
   check_near(static_cast<double>(first.c.item()), 0.5420471881, kNumbers);
 }
 
-TEST_CASE("sequences of different length in one batch (O-31)") {
+TEST_CASE("recurrent ops accept sequences of different lengths in one batch") {
   const RecurrentWeights w = {array({1, 1}, {.5}), array({1, 1}, {.8}), row({.3}), {}};
   const IndexArray lengths = {3, 1};
   const auto run = [&](double padding) {
@@ -52,7 +52,7 @@ TEST_CASE("sequences of different length in one batch (O-31)") {
   check_equal(run(std::numeric_limits<double>::quiet_NaN()), dx);
 }
 
-TEST_CASE("both places of the nonlinearity are one network under g = s(h) (R1)") {
+TEST_CASE("both places of the nonlinearity give the same network under g = s(h)") {
   Layer layer(1, 3, 4);
   const Array x = sample({2, 7, 3}, 51), h0 = sample({2, 4}, 52, 0.1, 1);
   const Limits limits = {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)};
@@ -73,14 +73,14 @@ TEST_CASE("both places of the nonlinearity are one network under g = s(h) (R1)")
     const std::vector<Array> inside = run(NonlinearityPlace::inside), outside = run(NonlinearityPlace::outside);
     for (std::size_t i = 0; i < inside.size(); ++i) check_near(inside[i], outside[i], limits);
   }
-  // With both starts zero, sigmoid differs: sigmoid(0) is not 0.
+  // With both initial states zero, sigmoid differs, because sigmoid(0) is not 0.
   const Array inside = rnn(x, {}, layer.weights(), {Nonlinearity::sigmoid}).y.value();
   const Array outside =
       sigmoid(rnn(x, {}, layer.weights(), {Nonlinearity::sigmoid, NonlinearityPlace::outside}).y).value();
   CHECK(std::abs(inside.data()[0] - outside.data()[0]) > 1e-3);
 }
 
-TEST_CASE("GRU: z at keep carries the state unchanged, z at update with r at 0 forgets it (R4)") {
+TEST_CASE("GRU: z = 1 keeps the state, z = 0 with r = 0 forgets it") {
   const std::size_t H = 3;
   const Array h = sample({2, H}, 111), other = sample({2, H}, 112), x = sample({2, 2}, 113);
   const auto gated = [&](double r, double z) {
@@ -97,7 +97,7 @@ TEST_CASE("GRU: z at keep carries the state unchanged, z at update with r at 0 f
   CHECK(difference(gru_cell(x, h, gated(-4, -4)).value(), gru_cell(x, other, gated(-4, -4)).value(), {0, 1e-3}) != "");
 }
 
-TEST_CASE("LSTM: zero input does not keep the state, and gradient passes a closed forget gate (R5)") {
+TEST_CASE("LSTM: zero input does not keep the state, and the gradient passes a closed forget gate") {
   const std::size_t H = 3;
   Layer layer(4, 2, H);
   const Array h = sample({2, H}, 121), c = sample({2, H}, 122);
@@ -115,7 +115,7 @@ TEST_CASE("LSTM: zero input does not keep the state, and gradient passes a close
   }
 }
 
-TEST_CASE("recurrent ops refuse shapes and lengths that do not fit") {
+TEST_CASE("recurrent ops refuse shapes and lengths that do not match") {
   Layer layer(4, 2, 3);
   const RecurrentWeights w = layer.weights();
   const Tensor x = sample({2, 5, 2}, 131), state = sample({2, 3}, 132);

@@ -38,7 +38,7 @@ TEST_CASE("sum over every set of axes agrees with a plain loop") {
   }
 }
 
-TEST_CASE("axes may be negative and in any order, and none means all") {
+TEST_CASE("axes may be negative and in any order, and no axes means all") {
   const Tensor x = counting({2, 3});
   check_equal(sum(x, {-1}).value(), row({3, 12}));
   check_equal(sum(x, {1, 0}).value(), array({}, {15}));
@@ -59,7 +59,7 @@ TEST_CASE("the gradient of a reduction goes to every reduced element") {
   check_equal(scalar.grads[0], array({}, {3}));
 }
 
-TEST_CASE("a sum over an empty axis is zero and a mean is refused") {  // O-40
+TEST_CASE("a sum over an empty axis is zero, and its mean is refused") {
   const Tensor x = Tensor::zeros({2, 0, 3});
   check_equal(sum(x, {1}).value(), array({2, 3}, {0, 0, 0, 0, 0, 0}));
   check_equal(sum(x).value(), array({}, {0}));
@@ -80,7 +80,7 @@ TEST_CASE("reductions refuse axes that do not exist or repeat") {
   check_throws<ShapeError>([&] { (void)sum(Tensor::ones(Shape(13, 1))); }, "[sum] at most 12 axes");
 }
 
-TEST_CASE("means of twenty million ones are one") {  // O-39
+TEST_CASE("means of twenty million ones are one") {
   constexpr std::size_t n = 20000000;
   const Limits limits{1e-6, 0};
   const Tensor long_vector = Tensor::ones({n});
@@ -90,14 +90,14 @@ TEST_CASE("means of twenty million ones are one") {  // O-39
   check_near(static_cast<double>(sum(long_vector).item()), static_cast<double>(n), limits);
 }
 
-TEST_CASE("the sum of numbers that mostly cancel keeps its digits") {
+TEST_CASE("the sum of numbers that mostly cancel keeps its precision") {
   Array x(Shape{100001});
   for (std::size_t i = 0; i < 100000; ++i) x(i) = static_cast<real>(i % 2 ? 1e6 : -1e6);
   x(100000) = real(0.5);
   check_near(static_cast<double>(sum(Tensor(x)).item()), 0.5, {0, tolerance(1e-9, 1e-3)});
 }
 
-TEST_CASE("bias gradients over many rows keep small terms") {  // O-39
+TEST_CASE("bias gradients over many rows keep small terms") {
   constexpr std::size_t rows = 200000;
   Tape tape;
   const Tensor bias = tape.variable(row({0, 0}));
@@ -109,7 +109,7 @@ TEST_CASE("bias gradients over many rows keep small terms") {  // O-39
   check_near(tape.grad(w), row({0.1 * rows}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("max and min over any axes, dropped or kept") {
+TEST_CASE("max and min over any axes, with and without keepdim") {
   const Tensor x = counting({2, 3, 4});
   check_equal(max(x).value(), array({}, {23}));
   check_equal(min(x).value(), array({}, {0}));
@@ -133,7 +133,7 @@ TEST_CASE("max and min agree with a plain loop for every width up to 70") {
   }
 }
 
-TEST_CASE("max of infinities is infinite, and a NaN anywhere is kept") {  // O-02
+TEST_CASE("max of infinities is infinite, and a NaN anywhere gives NaN") {
   check_equal(max(row({-kInf, -kInf})).value(), array({}, {-kInf}));
   check_equal(min(row({kInf, kInf})).value(), array({}, {kInf}));
   for (std::size_t at = 0; at < 40; ++at) {
@@ -145,7 +145,7 @@ TEST_CASE("max of infinities is infinite, and a NaN anywhere is kept") {  // O-0
   }
 }
 
-TEST_CASE("tied elements share the gradient of max and min, which sums to the upstream") {  // O-15
+TEST_CASE("tied elements share the gradient of max and min, so that it sums to the upstream gradient") {
   const auto largest = [](Inputs x) { return max(x[0], {-1}); };
   check_equal(evaluate(largest, {row({0.6, 0.6, 0.3})}).grads[0], row({0.5, 0.5, 0}));
   const Array x = array({2, 4}, {2, 2, 2, 2, 1, 5, 5, 0});
@@ -163,7 +163,7 @@ TEST_CASE("tied elements share the gradient of max and min, which sums to the up
   check_equal(evaluate(smallest, {row({4, 1, 1, 1, 1})}).grads[0], row({0, 0.25, 0.25, 0.25, 0.25}));
 }
 
-TEST_CASE("argmax and argmin give the first position, as indices") {
+TEST_CASE("argmax and argmin return the first position") {
   const Tensor x = array({2, 3}, {1, 3, 3, 5, 0, 0});
   check_positions(argmax(x, 1), {2}, {1, 0});
   check_positions(argmin(x, -1), {2}, {0, 1});
@@ -171,7 +171,7 @@ TEST_CASE("argmax and argmin give the first position, as indices") {
   check_positions(argmax(x, 1, true), {2, 1}, {1, 0});
 }
 
-TEST_CASE("max and min of no elements are refused, those of no rows are empty") {  // O-40
+TEST_CASE("extremes over an empty axis are refused, extremes of no rows are empty") {
   const Tensor empty = Tensor::zeros({2, 0}), no_rows = Tensor::zeros({0, 2});
   check_throws<ShapeError>([&] { max(empty, {1}); }, "[max] the largest or smallest of no elements is not defined");
   check_throws<ShapeError>([&] { min(empty); }, "[min]");
@@ -183,7 +183,7 @@ TEST_CASE("max and min of no elements are refused, those of no rows are empty") 
   CHECK(same_shape(argmax(no_rows, 1).shape(), Shape{0}));
 }
 
-TEST_CASE("variance is unbiased by default and takes other corrections") {
+TEST_CASE("variance is unbiased by default and accepts other corrections") {
   const Tensor x = array({2, 4}, {1, 2, 3, 4, 0, 0, 6, 2});
   check_near(var(x, {1}).value(), row({5.0 / 3, 8}));
   check_near(var(x, {1}, true, 0).value(), array({2, 1}, {1.25, 6}));
@@ -192,7 +192,7 @@ TEST_CASE("variance is unbiased by default and takes other corrections") {
   check_near(stddev(x, {}, false, 0).value(), array({}, {std::sqrt(3.6875)}));
 }
 
-TEST_CASE("variance keeps its digits under a large mean") {
+TEST_CASE("variance keeps its precision under a large mean") {
   const Tensor x = array({2, 4}, {40000, 40001, 40002, 40003, -2e6, -2e6 + 1, -2e6 + 2, -2e6 + 3});
   check_near(var(x, {1}, false, 0).value(), row({1.25, 1.25}), {tolerance(1e-12, 1e-6), 0});
   Array long_row(Shape{10000});
@@ -218,13 +218,13 @@ TEST_CASE("a standard deviation of zero has zero gradient") {
   check_near(e.grads[0], array({2, 2}, {0, 0, -std::sqrt(0.5), std::sqrt(0.5)}));
 }
 
-TEST_CASE("norm of a zero row is 0 with gradient 0") {  // O-13
+TEST_CASE("the norm of a zero row is 0 with gradient 0") {
   const Evaluated e = evaluate([](Inputs x) { return norm(x[0], {1}); }, {array({2, 3}, {0, 0, 0, 1, 2, 2})});
   check_equal(e.value, row({0, 3}));
   check_near(e.grads[0], array({2, 3}, {0, 0, 0, 1.0 / 3, 2.0 / 3, 2.0 / 3}), {tolerance(1e-15, 1e-7), 0});
 }
 
-TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients for tiny rows") {
+TEST_CASE("norm does not overflow or underflow in float, and gives unit gradients for tiny rows") {
   const double big = kDouble ? 1e150 : 1e30, tiny = kDouble ? 1e-150 : 1e-40;
   check_near(norm(row({3 * big, 4 * big})).value(), array({}, {5 * big}));
   const Evaluated e = evaluate([](Inputs x) { return norm(x[0]); }, {row({3 * tiny, 4 * tiny})});
@@ -234,7 +234,7 @@ TEST_CASE("norm does not overflow or vanish in float, and gives unit gradients f
   check_throws<ShapeError>([&] { norm(row({1}), {1}); }, "[norm] axis 1 does not exist");
 }
 
-TEST_CASE("cumsum adds up along an axis in double") {
+TEST_CASE("cumsum accumulates along an axis in double") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6});
   check_equal(cumsum(x, 1).value(), array({2, 3}, {1, 3, 6, 4, 9, 15}));
   check_equal(cumsum(x, -2).value(), array({2, 3}, {1, 2, 3, 5, 7, 9}));
@@ -243,5 +243,5 @@ TEST_CASE("cumsum adds up along an axis in double") {
   CHECK(same_shape(cumsum(Tensor::zeros({2, 0}), 1).shape(), Shape{2, 0}));
   check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] axis 2 does not exist");
   const Array ones = cumsum(Tensor::ones({17000000}), 0).value();
-  CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones sticks at 2^24
+  CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones stops at 2^24
 }

@@ -1,4 +1,4 @@
-// A scalar has one axis in name, as in PyTorch: ops along an axis take -1 and 0, and treat it as a single element.
+// As in PyTorch, ops along an axis accept axis 0 or -1 of a scalar and treat it as a single element.
 #include "core/evaluate.hpp"
 #include "support.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using Inputs = std::span<const Tensor>;
 using AlongAxis = Tensor (*)(const Tensor&, index_t axis);
 
-/// The op along the axes -1 and 0 of 3, and its gradient; a typed error along all others.
+/// Checks the op along the axes -1 and 0 of the scalar 3, its gradient, and a typed error for every other axis.
 void check_scalar(const char* name, AlongAxis op, double want, double gradient) {
   INFO(name);
   for (const index_t axis : {-1, 0}) {
@@ -24,7 +24,7 @@ void check_scalar(const char* name, AlongAxis op, double want, double gradient) 
 
 }  // namespace
 
-TEST_CASE("ops along an axis take a scalar for one element") {
+TEST_CASE("ops along an axis treat a scalar as one element") {
   check_scalar(
       "sum", [](const Tensor& x, index_t axis) { return sum(x, {axis}); }, 3, 1);
   check_scalar(
@@ -57,7 +57,7 @@ TEST_CASE("ops along an axis take a scalar for one element") {
       [](const Tensor& x, index_t axis) { return scatter_add(x, axis, indices({}, {0}), Tensor::scalar(4)); }, 7, 1);
 }
 
-TEST_CASE("the largest element of a scalar is its first") {
+TEST_CASE("argmax of a scalar is 0") {
   for (const index_t axis : {-1, 0}) {
     CHECK(argmax(Tensor::scalar(3), axis)() == 0);
     CHECK(argmin(Tensor::scalar(3), axis, true)() == 0);
@@ -68,7 +68,7 @@ TEST_CASE("the largest element of a scalar is its first") {
                            "[gather] index 1 is outside 0..0");
 }
 
-TEST_CASE("a scalar cannot be cut or joined along an axis") {
+TEST_CASE("a scalar cannot be sliced or concatenated along an axis") {
   const Tensor x = Tensor::scalar(3);
   check_throws<ShapeError>([&] { (void)slice(x, 0, 0); }, "[slice] axis 0 does not exist; got shape ()");
   check_throws<ShapeError>([&] { (void)concat({x, x}, 0); }, "[concat] axis 0 does not exist; got shape ()");

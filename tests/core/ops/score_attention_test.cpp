@@ -15,7 +15,7 @@ const Limits kClose = {tolerance(1e-12, 2e-5), tolerance(1e-13, 2e-6)};
 
 }  // namespace
 
-TEST_CASE("additive_scores: w.tanh(q + k), by heads in groups") {
+TEST_CASE("additive_scores: w.tanh(q + k), with grouped heads") {
   const Tensor q(sample({2, 4, 3, 2}, 1)), k(sample({2, 2, 5, 2}, 2)), w(sample({4, 2}, 3));
   const Tensor scores = additive_scores(q, k, w);
   for (index_t h = 0; h < 4; ++h) {
@@ -25,7 +25,7 @@ TEST_CASE("additive_scores: w.tanh(q + k), by heads in groups") {
   }
 }
 
-TEST_CASE("attention_from_scores of scaled dot products is scaled_dot_product_attention") {
+TEST_CASE("attention_from_scores of scaled dot products equals scaled_dot_product_attention") {
   const Tensor q(sample({2, 2, 5, 4}, 1)), k(sample({2, 2, 5, 4}, 2)), v(sample({2, 2, 5, 3}, 3));
   const Tensor scores = matmul(q, k, {.transpose_b = true}) * real(0.5);
   for (const AttentionOptions& o :
@@ -42,7 +42,7 @@ TEST_CASE("attention_from_scores: dropout drops whole weights and scales the oth
   CHECK(attention_from_scores(scores, v, {.dropout = 1}).item() == 0);
 }
 
-TEST_CASE("hard_attention: the value of the best key, and no gradient to queries and keys") {  // A9
+TEST_CASE("hard_attention: returns the value of the best key, with no gradient for queries and keys") {
   Tape tape;
   const Tensor q = tape.variable(array({1, 1, 1, 3}, {1, 1, 2}));
   const Tensor k = tape.variable(array({1, 1, 4, 3}, {1, 2, 0, 0, 3, 4, 5, 0, 0, 0, 0, 1}));
@@ -55,7 +55,7 @@ TEST_CASE("hard_attention: the value of the best key, and no gradient to queries
   check_equal(tape.grad(v), array({1, 1, 4, 3}, {0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}));
 }
 
-TEST_CASE("hard_attention: the first of equals, what is hidden is not chosen, and nothing seen gives zeros") {
+TEST_CASE("hard_attention: takes the first of equal keys, never a masked one, and gives zeros without unmasked keys") {
   const Tensor q = Tensor::ones({1, 1, 2, 1}), k(array({1, 1, 3, 1}, {1, 2, 2})), v(array({1, 1, 3, 1}, {10, 20, 30}));
   check_equal(hard_attention(q, k, v).value(), array({1, 1, 2, 1}, {20, 20}));
   check_equal(hard_attention(q, k, v, {.causal = true}).value(), array({1, 1, 2, 1}, {20, 20}));
@@ -67,7 +67,7 @@ TEST_CASE("hard_attention: the first of equals, what is hidden is not chosen, an
               array({1, 1, 2, 1}, {30, 30}));
 }
 
-TEST_CASE("attention by scores: hidden NaN has no influence, on gradients neither") {
+TEST_CASE("attention by scores: a masked NaN has no influence, on gradients neither") {
   Array k = sample({1, 1, 3, 2}, 1), v = sample({1, 1, 3, 2}, 2);
   for (std::size_t i = 0; i < 2; ++i) k(0, 0, 2, i) = v(0, 0, 2, i) = kNaN;
   Tape tape;
@@ -86,7 +86,7 @@ TEST_CASE("attention by scores: hidden NaN has no influence, on gradients neithe
              kClose);
 }
 
-TEST_CASE("attention by scores: operands that do not fit") {
+TEST_CASE("attention by scores refuses operands that do not match") {
   const Tensor q = Tensor::ones({2, 4, 3, 5}), k = Tensor::ones({2, 2, 6, 5}), v = Tensor::ones({2, 2, 6, 7});
   check_throws<ShapeError>(
       [&] {

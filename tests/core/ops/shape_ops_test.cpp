@@ -1,4 +1,4 @@
-// Ops that move elements: values, gradients with repeats, errors.
+// Ops that move elements: values, gradients of repeated elements, errors.
 #include "core/evaluate.hpp"
 
 using namespace xtape;
@@ -20,7 +20,7 @@ TEST_CASE("reshape keeps the order of the elements") {
   CHECK(shape_text(reshape(Tensor::zeros({0, 3}), {-1, 3}).shape()) == "(0,3)");
 }
 
-TEST_CASE("reshape refuses what does not fit") {  // O-39
+TEST_CASE("reshape refuses an element count that does not match") {
   const Tensor x = counting({2, 3});
   check_throws<ShapeError>([&] { (void)reshape(x, {4}); },
                            "[reshape] the number of elements differs; got shapes (2,3)");
@@ -32,7 +32,7 @@ TEST_CASE("reshape refuses what does not fit") {  // O-39
   check_throws<ShapeError>([&] { (void)reshape(x, {index_t{1} << 40, index_t{1} << 40}); }, "more elements than can");
 }
 
-TEST_CASE("the gradient of a reshaped transpose finds its places") {  // O-17
+TEST_CASE("the gradient of a reshaped transpose reaches the right elements") {
   const Tensor weights = array({2, 3}, {1, 2, 3, 4, 5, 6});
   const Evaluated got = evaluate(
       [&](Inputs x) {
@@ -43,7 +43,7 @@ TEST_CASE("the gradient of a reshaped transpose finds its places") {  // O-17
   check_equal(got.grads[0], array({2, 3}, {1, 3, 5, 2, 4, 6}));
 }
 
-TEST_CASE("a reshape whose upstream gradient is shared leaves the other users alone") {
+TEST_CASE("a reshape of a shared upstream gradient leaves the other users' gradient unchanged") {
   const Evaluated got = evaluate(
       [](Inputs x) {
         const Tensor flat = reshape(x[0], {4});
@@ -53,7 +53,7 @@ TEST_CASE("a reshape whose upstream gradient is shared leaves the other users al
   check_equal(got.grads[0], array({2, 2}, {5, 50, 500, 5000}));
 }
 
-TEST_CASE("permute moves axes") {
+TEST_CASE("permute reorders axes") {
   const Tensor x = counting({2, 3, 4});
   const Tensor y = permute(x, {2, 0, 1});
   CHECK(shape_text(y.shape()) == "(4,2,3)");
@@ -73,7 +73,7 @@ TEST_CASE("transpose swaps two axes") {
   check_equal(transpose(Tensor(counting({3})), 0, 0).value(), row({0, 1, 2}));
 }
 
-TEST_CASE("axes of any length change places, in values and in gradients that add up") {
+TEST_CASE("axes of any size can be permuted, in values and in accumulated gradients") {
   for (const auto& [rows, columns] : {std::array{1, 50}, std::array{16, 16}, std::array{37, 50}, std::array{33, 17}}) {
     INFO(rows, " ", columns);
     const Array x = counting({2, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)});
@@ -91,7 +91,7 @@ TEST_CASE("axes of any length change places, in values and in gradients that add
   }
 }
 
-TEST_CASE("permute and transpose refuse wrong axes") {
+TEST_CASE("permute and transpose refuse invalid axes") {
   const Tensor x = counting({2, 3});
   check_throws<ShapeError>([&] { (void)permute(x, {0}); }, "[permute] every axis must be named once; got shape (2,3)");
   check_throws<ShapeError>([&] { (void)permute(x, {0, 0}); }, "[permute] an axis is named twice");
@@ -106,7 +106,7 @@ TEST_CASE("permute and transpose refuse wrong axes") {
       "[permute] at most 12 axes");
 }
 
-TEST_CASE("slice picks positions along an axis") {
+TEST_CASE("slice selects positions along an axis") {
   const Tensor x = counting({3, 4});
   check_equal(slice(x, 0, 1, 3).value(), array({2, 4}, {4, 5, 6, 7, 8, 9, 10, 11}));
   check_equal(slice(x, 1, 1, 3).value(), array({3, 2}, {1, 2, 5, 6, 9, 10}));
@@ -114,10 +114,10 @@ TEST_CASE("slice picks positions along an axis") {
   check_equal(slice(x, 1, 0, -1, 2).value(), array({3, 2}, {0, 2, 4, 6, 8, 10}));
   CHECK(shape_text(slice(x, 0, 1, 1).shape()) == "(0,4)");
   CHECK(shape_text(slice(x, 0, 3).shape()) == "(0,4)");
-  check_equal(slice(x, 1, 1, kEnd, kEnd).value(), array({3, 1}, {1, 5, 9}));  // a step past everything
+  check_equal(slice(x, 1, 1, kEnd, kEnd).value(), array({3, 1}, {1, 5, 9}));  // a step beyond the axis
 }
 
-TEST_CASE("slices may overlap and skip") {  // O-17
+TEST_CASE("slices may overlap and skip elements") {
   const Evaluated overlap = evaluate(
       [](Inputs x) { return sum(slice(x[0], 0, 0, 3)) + sum(slice(x[0], 0, 1, 4)) * real(10); }, {row({1, 2, 3, 4})});
   check_equal(overlap.grads[0], row({1, 11, 11, 10}));
@@ -148,7 +148,7 @@ TEST_CASE("concat joins along any axis") {
   check_equal(concat({a}, 0).value(), a.value());
 }
 
-TEST_CASE("a tensor joined with itself gets both gradients") {  // O-17
+TEST_CASE("a tensor concatenated with itself gets both gradients") {
   const Evaluated got = evaluate(
       [](Inputs x) {
         return concat({x[0], x[0]}, -1);
@@ -157,7 +157,7 @@ TEST_CASE("a tensor joined with itself gets both gradients") {  // O-17
   check_equal(got.grads[0], row({101, 1010}));
 }
 
-TEST_CASE("concat refuses parts that do not fit") {
+TEST_CASE("concat refuses parts that do not match") {
   const Tensor a = counting({2, 2});
   check_throws<ValueError>([&] { (void)concat({}, 0); }, "[concat] there is nothing to join");
   check_throws<ShapeError>(

@@ -25,7 +25,7 @@ Array plain_softmax(const Array& x) {
 
 }  // namespace
 
-TEST_CASE("softmax and log-softmax of large logits") {  // O-01
+TEST_CASE("softmax and log-softmax of large logits") {
   const Limits limits{tolerance(1e-9, 1e-6), tolerance(1e-12, 1e-7)};
   const Tensor x = row({1000, 1000.5, -1000});
   check_near(softmax(x).value(), row({0.3775406688, 0.6224593312, 0}), limits);
@@ -38,14 +38,14 @@ TEST_CASE("a common offset changes neither softmax nor log-softmax") {
   const Array x = sample({3, 20}, 1, -3, 3);
   Array shifted = x;
   for (real& value : shifted) value += real(1 << 12);
-  Array same = shifted;  // the same numbers as the rounded sums, without the offset
+  Array same = shifted;  // the values after the rounding of the sum, without the offset
   for (real& value : same) value -= real(1 << 12);
   const Limits limits{tolerance(1e-10, 1e-6), 1e-30};
   check_near(softmax(shifted).value(), softmax(same).value(), limits);
   check_near(log_softmax(shifted).value(), log_softmax(same).value(), limits);
 }
 
-TEST_CASE("softmax agrees with a plain loop for many widths") {  // O-35
+TEST_CASE("softmax agrees with a plain loop for many widths") {
   for (const std::size_t width : {1u, 2u, 7u, 8u, 15u, 16u, 17u, 33u, 64u, 100u, 255u, 513u, 1000u, 2100u}) {
     INFO(width);
     const Array x = sample({3, width}, width, -5, 5);
@@ -57,7 +57,7 @@ TEST_CASE("softmax agrees with a plain loop for many widths") {  // O-35
   }
 }
 
-TEST_CASE("rows with infinities give no NaN") {  // O-02
+TEST_CASE("softmax and log-softmax of rows with infinities give no NaN") {
   check_equal(softmax(row({-kInf, 1})).value(), row({0, 1}));
   check_equal(log_softmax(row({-kInf, 1})).value(), row({-kInf, 0}));
   check_equal(softmax(row({-kInf, -kInf})).value(), row({0, 0}));
@@ -66,7 +66,7 @@ TEST_CASE("rows with infinities give no NaN") {  // O-02
   check_near(log_softmax(row({800, 800})).value(), row({-0.6931471806, -0.6931471806}), {tolerance(1e-9, 1e-6), 0});
 }
 
-TEST_CASE("gradients of rows with infinities are zero, not NaN") {  // O-02
+TEST_CASE("gradients of rows with infinities are zero at the infinite elements") {
   const Array up = row({3, 5});
   const auto softmax_derivative = [&](const Array& x) {
     return evaluate([](Inputs a) { return softmax(a[0]); }, {x}, up).grads[0];
@@ -79,10 +79,10 @@ TEST_CASE("gradients of rows with infinities are zero, not NaN") {  // O-02
   check_equal(log_derivative(row({-kInf, 1})), row({3, -3}));
   check_equal(log_derivative(row({-kInf, -kInf})), row({0, 0}));
   const Evaluated added = evaluate([](Inputs a) { return log_softmax(a[0]) + a[0]; }, {row({-kInf, -kInf})}, up);
-  check_equal(added.grads[0], up);  // zero is added to what is there
+  check_equal(added.grads[0], up);  // adds zero to the existing gradient
 }
 
-TEST_CASE("NaN stays visible, in its own row only") {
+TEST_CASE("softmax: a NaN affects its own row only") {
   const Array x = array({2, 2}, {kNaN, 1, 2, 2});
   check_equal(softmax(Tensor(x)).value(), array({2, 2}, {kNaN, kNaN, 0.5, 0.5}));
   CHECK(std::isnan(static_cast<double>(log_softmax(Tensor(x)).value()(0, 1))));
@@ -100,7 +100,7 @@ TEST_CASE("softmax runs along any axis") {
   check_near(softmax(x, 1).value()(0, 0, 0), 1 / (1 + std::exp(2.0)), {1e-6, 0});
 }
 
-TEST_CASE("softmax of no elements, and of axes that do not exist") {
+TEST_CASE("softmax of empty tensors and along invalid axes") {
   CHECK(shape_text(softmax(Tensor::zeros({3, 0})).shape()) == "(3,0)");
   CHECK(shape_text(log_softmax(Tensor::zeros({0, 3}), 0).shape()) == "(0,3)");
   check_throws<ShapeError>([] { (void)softmax(Tensor::scalar(1), 1); },
@@ -108,19 +108,19 @@ TEST_CASE("softmax of no elements, and of axes that do not exist") {
   check_throws<ShapeError>([] { (void)log_softmax(Tensor::zeros({2}), 1); }, "[log_softmax] axis 1 does not exist");
 }
 
-TEST_CASE("ties leave the gradient of softmax symmetric") {  // O-15
+TEST_CASE("tied elements get equal gradients from softmax") {
   const Evaluated got = evaluate([](Inputs a) { return softmax(a[0]); }, {row({2, 2, 2, 2})}, row({1, 0, 0, 0}));
   check_near(got.grads[0], row({0.1875, -0.0625, -0.0625, -0.0625}));
 }
 
-TEST_CASE("the maximum inside softmax gets no gradient at ties") {  // O-15
+TEST_CASE("the maximum subtracted inside softmax adds no gradient at ties") {
   const auto f = [](Inputs x) { return softmax(x[0]); };
   const Evaluated e = evaluate(f, {row({1, 1, 0})}, row({1, 0, 0}));
   const double p = static_cast<double>(e.value.data()[0]), r = static_cast<double>(e.value.data()[2]);
   check_near(e.grads[0], row({p * (1 - p), -p * p, -p * r}));
 }
 
-TEST_CASE("log-sum-exp of infinities has no NaN") {  // O-02
+TEST_CASE("logsumexp of infinities has no NaN") {
   const auto f = [](Inputs x) { return logsumexp(x[0]); };
   const Evaluated one = evaluate(f, {row({-kInf, 1})});
   check_near(one.value, array({}, {1}));
@@ -132,7 +132,7 @@ TEST_CASE("log-sum-exp of infinities has no NaN") {  // O-02
   check_near(logsumexp(row({88.8, 88.8})).value(), array({}, {88.8 + std::log(2.0)}), {tolerance(1e-12, 1e-6), 0});
 }
 
-TEST_CASE("log-sum-exp over axes") {
+TEST_CASE("logsumexp over axes") {
   const Tensor x = array({2, 2}, {0, 1, 2, 3});
   const double first = std::log(1 + std::exp(2.0));
   check_near(logsumexp(x, {0}).value(), row({first, first + 1}));
@@ -142,7 +142,7 @@ TEST_CASE("log-sum-exp over axes") {
   check_throws<ShapeError>([&] { logsumexp(x, {5}); }, "[logsumexp] axis 5 does not exist");
 }
 
-TEST_CASE("an infinite element makes log-sum-exp infinite, and NaN stays NaN") {
+TEST_CASE("an infinite element makes logsumexp infinite, and NaN stays NaN") {
   check_equal(logsumexp(row({kInf, 1})).value(), array({}, {kInf}));
   check_equal(logsumexp(row({kNaN, 1})).value(), array({}, {kNaN}));
   check_equal(logsumexp(row({-kInf, 200, kInf, -3})).value(), array({}, {kInf}));

@@ -1,4 +1,4 @@
-// stack, split, squeeze, unsqueeze, broadcast_to and flip: values, gradients by hand, errors.
+// stack, split, squeeze, unsqueeze, broadcast_to and flip: values, known gradients, errors.
 #include "core/evaluate.hpp"
 
 using namespace xtape;
@@ -10,7 +10,7 @@ using Inputs = std::span<const Tensor>;
 
 }  // namespace
 
-TEST_CASE("stack makes a new axis at any place") {
+TEST_CASE("stack adds a new axis at any position") {
   const Tensor a = array({2, 2}, {1, 2, 3, 4}), b = array({2, 2}, {5, 6, 7, 8});
   check_equal(stack({a, b}).value(), array({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
   check_equal(stack({a, b}, 1).value(), array({2, 2, 2}, {1, 2, 5, 6, 3, 4, 7, 8}));
@@ -25,7 +25,7 @@ TEST_CASE("a tensor stacked twice gets both gradients") {
   check_equal(evaluate(f, {row({1, 2})}, array({2, 2}, {1, 10, 100, 1000})).grads[0], row({11, 1100}));
 }
 
-TEST_CASE("stack refuses different shapes, nothing, and places that do not exist") {
+TEST_CASE("stack refuses different shapes, no tensors, and invalid axes") {
   const Tensor a = row({1, 2}), b = row({1, 2, 3});
   check_throws<ShapeError>([&] { stack({a, b}); }, "[stack] the shapes must agree; got shapes (2) and (3)");
   check_throws<ValueError>([] { stack({}); }, "[stack] there is nothing to stack");
@@ -33,22 +33,22 @@ TEST_CASE("stack refuses different shapes, nothing, and places that do not exist
   check_throws<ShapeError>([&] { stack({a, a}, -3); }, "[stack]");
 }
 
-TEST_CASE("split cuts pieces of one size, the last may be shorter") {
+TEST_CASE("split makes pieces of one size; the last may be shorter") {
   const std::vector<Tensor> parts = split(counting({2, 5}), 2, 1);
   REQUIRE(parts.size() == 3);
   check_equal(parts[0].value(), array({2, 2}, {0, 1, 5, 6}));
   check_equal(parts[1].value(), array({2, 2}, {2, 3, 7, 8}));
   check_equal(parts[2].value(), array({2, 1}, {4, 9}));
   CHECK(split(counting({4, 1}), 4).size() == 1);
-  REQUIRE(split(Tensor::zeros({0, 2}), 3).size() == 1);  // as torch.split
+  REQUIRE(split(Tensor::zeros({0, 2}), 3).size() == 1);  // as torch.split does
   CHECK(same_shape(split(Tensor::zeros({0, 2}), 3)[0].shape(), {0, 2}));
 }
 
-TEST_CASE("split by sizes, and the gradient of parts that are used or not") {
+TEST_CASE("split by sizes, and the gradient of pieces that are used or not") {
   const Tensor x = counting({4});
   const std::vector<Tensor> parts = split_with_sizes(x, {1, 0, 3});
   check_equal(parts[0].value(), row({0}));
-  CHECK(parts[1].size() == 0);
+  CHECK(parts[1].numel() == 0);
   check_equal(parts[2].value(), row({1, 2, 3}));
   const auto f = [](Inputs a) {
     const std::vector<Tensor> p = split_with_sizes(a[0], {1, 2, 1}, -1);
@@ -57,7 +57,7 @@ TEST_CASE("split by sizes, and the gradient of parts that are used or not") {
   check_equal(evaluate(f, {row({2, 3, 4, 5})}).grads[0], row({5, 0, 0, 2}));
 }
 
-TEST_CASE("split refuses sizes that do not fit") {
+TEST_CASE("split refuses sizes that do not match") {
   const Tensor x = counting({4});
   check_throws<ValueError>([&] { split(x, 0); }, "[split] the size of a piece must be at least 1, not 0");
   check_throws<ValueError>([&] { split_with_sizes(x, {1, 2}); }, "[split] the sizes must add up to 4");
@@ -67,7 +67,7 @@ TEST_CASE("split refuses sizes that do not fit") {
   check_throws<ShapeError>([&] { split(x, 1, 1); }, "[split] axis 1 does not exist");
 }
 
-TEST_CASE("squeeze and unsqueeze drop and add axes of extent 1") {
+TEST_CASE("squeeze and unsqueeze remove and add axes of size 1") {
   const Tensor x = counting({1, 2, 1, 3});
   CHECK(same_shape(squeeze(x).shape(), Shape{2, 3}));
   CHECK(same_shape(squeeze(x, {0}).shape(), Shape{2, 1, 3}));
@@ -82,7 +82,7 @@ TEST_CASE("squeeze and unsqueeze drop and add axes of extent 1") {
   check_throws<ShapeError>([&] { unsqueeze(x, -6); }, "[unsqueeze] there is no place -6");
 }
 
-TEST_CASE("broadcast_to repeats, and its gradient sums up what was repeated") {
+TEST_CASE("broadcast_to repeats, and its gradient sums over the repetitions") {
   const auto f = [](Inputs x) { return broadcast_to(x[0], {2, 2, 3}); };
   const Evaluated e = evaluate(f, {array({2, 1}, {1, 2})}, counting({2, 2, 3}));
   check_equal(e.value, array({2, 2, 3}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}));
@@ -91,7 +91,7 @@ TEST_CASE("broadcast_to repeats, and its gradient sums up what was repeated") {
   CHECK(same_shape(broadcast_to(Tensor::scalar(4), {0, 2}).shape(), Shape{0, 2}));
 }
 
-TEST_CASE("broadcast_to refuses shapes that it would have to shrink") {
+TEST_CASE("broadcast_to refuses shapes that the tensor does not broadcast to") {
   const Tensor x = row({1, 2});
   check_throws<ShapeError>([&] { broadcast_to(x, {3}); }, "[broadcast_to]");
   check_throws<ShapeError>([&] { broadcast_to(x, {1}); }, "[broadcast_to] the tensor does not broadcast to the shape");
@@ -99,7 +99,7 @@ TEST_CASE("broadcast_to refuses shapes that it would have to shrink") {
   check_throws<ValueError>([&] { broadcast_to(x, {-1, 2}); }, "[broadcast_to] an extent must not be negative");
 }
 
-TEST_CASE("flip reverses axes and undoes itself") {
+TEST_CASE("flip reverses axes, and twice gives the tensor back") {
   const Tensor x = counting({2, 3});
   check_equal(flip(x, {0}).value(), array({2, 3}, {3, 4, 5, 0, 1, 2}));
   check_equal(flip(x, {-1}).value(), array({2, 3}, {2, 1, 0, 5, 4, 3}));

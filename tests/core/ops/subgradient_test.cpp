@@ -1,4 +1,4 @@
-// Every line of the table in docs/subgradients.md.
+// Checks every line of the table in docs/subgradients.md.
 #include "core/evaluate.hpp"
 
 #include <fstream>
@@ -114,13 +114,13 @@ std::vector<TableLine> choices() {
        row({kNaN}),
        {row({0}), row({kNaN})}},
       {"`where`",
-       "an operand that is not chosen, g is NaN",
+       "an operand that is not selected, g is NaN",
        [=](Inputs a) { return where(second, a[0], a[1]); },
        {row({1, 2}), row({3, 4})},
        row({kNaN, 1}),
        {row({0, 1}), row({kNaN, 0})}},
       {"`masked_fill`",
-       "a filled place, g is NaN",
+       "a filled element, g is NaN",
        [=](Inputs a) { return masked_fill(a[0], second, -kInfinity); },
        {row({1, 2})},
        row({1, kNaN}),
@@ -244,7 +244,7 @@ TEST_CASE("gradients at ties, kinks and edges are those of the table") {
   }
 }
 
-TEST_CASE("the table of subgradients and its checks name the same lines") {
+TEST_CASE("the table of subgradients and its checks have the same lines") {
   const std::set<std::string> lines = documented();
   std::set<std::string> checked;
   for (const TableLine& line : all_lines()) checked.insert(line.function + ", " + line.where);

@@ -16,7 +16,7 @@ constexpr real kRealMax = std::numeric_limits<real>::max();
 
 using Op = std::function<Tensor(const Tensor&)>;
 
-/// Every `stride`th of all bit patterns of a float, as an array: all exponents, signs, infinities and NaN.
+/// Every `stride`th of all bit patterns of a float, as an array: all exponents and signs, infinities and NaN.
 Array float_sweep(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride)
@@ -26,7 +26,7 @@ Array float_sweep(std::uint32_t stride) {
   return out;
 }
 
-/// Distance in units of the last place of `want`, subnormals counted in the smallest unit.
+/// Distance in units in the last place of `want`; a subnormal counts in the smallest unit.
 double units(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   if (!std::isfinite(got) || !std::isfinite(want)) return kInf;
@@ -93,7 +93,8 @@ const Curve kCurves[] = {
 
 }  // namespace
 
-TEST_CASE("exp, log, log1p, expm1, softplus, sin and cos are right to a few units in the last place over all floats") {
+TEST_CASE(
+    "exp, log, log1p, expm1, softplus, sin and cos are accurate to a few units in the last place over all floats") {
   check_accuracy(
       "exp", [](const Tensor& x) { return exp(x); }, std::exp, tolerance(1, 4));
   check_accuracy(
@@ -117,7 +118,7 @@ TEST_CASE("exp, log and sqrt at ordinary points") {
              row({std::sqrt(2), 3, std::sqrt(static_cast<double>(real(1e-10)))}), limits);
 }
 
-TEST_CASE("clamp keeps values within its bounds and NaN") {
+TEST_CASE("clamp keeps elements within the bounds, and NaN") {
   const Tensor x = row({-5, -1, 0.5, 2, 7, kNaN, kInf});
   check_equal(clamp(x, -1, 2).value(), row({-1, -1, 0.5, 2, 2, kNaN, 2}));
   check_equal(clamp(x, 0).value(), row({0, 0, 0.5, 2, 7, kNaN, kInf}));
@@ -126,14 +127,14 @@ TEST_CASE("clamp keeps values within its bounds and NaN") {
   check_equal(e.grads[0], row({0, 2, 0}));
 }
 
-TEST_CASE("clamp refuses bounds in the wrong order") {
+TEST_CASE("clamp refuses a lower bound above the upper one") {
   const Tensor x = row({1});
   check_throws<ValueError>([&] { clamp(x, 2, 1); }, "[clamp] the lower bound must not exceed the upper");
   check_throws<ValueError>([&] { clamp(x, static_cast<real>(kNaN), 1); }, "[clamp]");
   check_equal(clamp(x, 2, 2).value(), row({2}));
 }
 
-TEST_CASE("sin and cos of moderate angles do not depend on a large one beside them") {
+TEST_CASE("sin and cos of moderate angles do not depend on a large one in the same vector") {
   const Array both = row({0.5, -3, 1e30, 7}), moderate = row({0.5, -3, 0, 7});
   for (const Op& op : {Op([](const Tensor& x) { return sin(x); }), Op([](const Tensor& x) { return cos(x); })}) {
     const Array mixed = op(Tensor(both)).value(), alone = op(Tensor(moderate)).value();
@@ -145,7 +146,7 @@ TEST_CASE("sin and cos of moderate angles do not depend on a large one beside th
   }
 }
 
-TEST_CASE("values and derivatives at single points") {
+TEST_CASE("activations at known points") {
   const Op silu_op = [](const Tensor& x) { return silu(x); };
   check_point(silu_op, 1, 0.7310585786300049, 0.9276705118714866);
   check_point(silu_op, 0, 0, 0.5);
@@ -161,11 +162,11 @@ TEST_CASE("values and derivatives at single points") {
   const Op softplus_op = [](const Tensor& x) { return softplus(x, 2); };
   check_point(softplus_op, 0, 0.34657359027997264, 0.5);
   check_point(softplus_op, -1, 0.06346400552148625, 0.11920292202211755);
-  check_point(softplus_op, 30, 30, 1);  // past the threshold
+  check_point(softplus_op, 30, 30, 1);  // above the threshold
   check_point([](const Tensor& x) { return abs(x); }, -3, 3, -1);
 }
 
-TEST_CASE("expm1 and log1p keep the digits of small arguments") {
+TEST_CASE("expm1 and log1p keep the precision of small arguments") {
   for (double x : {1e-10, -1e-10, 3e-6}) {
     const double exact = static_cast<double>(static_cast<real>(x));
     check_near(expm1(Tensor(row({x}))).value(), row({std::expm1(exact)}), {tolerance(1e-15, 2e-7), 0});
@@ -195,7 +196,7 @@ TEST_CASE("softplus refuses a beta that is not positive") {
     check_throws<ValueError>([&] { softplus(Tensor(row({1})), static_cast<real>(beta)); }, "[softplus] beta must be");
 }
 
-TEST_CASE("unary functions keep the shape, also of empty arrays") {
+TEST_CASE("unary functions keep the shape, also of empty tensors") {
   for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{2, 1, 3}}) {
     const Tensor x = Tensor::ones(shape);
     for (const Tensor& y : {abs(x), sin(x), silu(x), elu(x), softplus(x), softsign(x), leaky_relu(x)})
@@ -261,7 +262,7 @@ TEST_CASE("activations of large inputs saturate without overflow") {
   }
 }
 
-TEST_CASE("activations keep the shape, also of scalars and empty arrays") {
+TEST_CASE("activations keep shapes, including scalars and empty arrays") {
   for (const Curve& curve : kCurves) {
     INFO(curve.name);
     CHECK(curve.op(Tensor::zeros({})).rank() == 0);

@@ -1,5 +1,5 @@
-// A chain of a million ops is built, run backward and freed, meant for a small stack (`ulimit -s 1024`). Exits 0 if the
-// numbers are right and a million nodes took less than ten seconds. O-21.
+// Builds a chain of a million ops, runs backward and frees it; to be run with a small stack (`ulimit -s 1024`). Exits
+// with 0 if the results are correct and a million nodes took less than ten seconds.
 #include <xtape/xtape.hpp>
 
 #include <sys/resource.h>
@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kOps = 1000000;
 
-/// y = x + 1 + 1 ...: false if the value or the gradient is wrong.
+/// y = x + 1 + 1 ... Returns false if the value or the gradient is wrong.
 bool chain(bool backward) {
   Tape tape;
   const Tensor x = tape.variable(Tensor::scalar(5).value());
   Tensor y = x;
   for (int i = 0; i < kOps; ++i) y = y + real(1);
   if (y.item() != real(kOps + 5) || tape.nodes() != kOps + 1) return false;
-  if (!backward) return true;  // everything is freed by the tape's end
+  if (!backward) return true;  // the tape's destructor frees everything
   tape.backward(y);
   return tape.grad(x)() == 1;
 }

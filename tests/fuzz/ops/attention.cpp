@@ -1,4 +1,4 @@
-// Every kind of attention, with what hides keys from queries.
+// Every kind of attention, with masks.
 #include "check.hpp"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 
 double positive(double x) { return std::abs(x) + 0.125; }
 
-/// Sizes of a problem: B, H', H, T, S, D and V of the ops' headers.
+/// Sizes of a problem: B, H', H, T, S, D and V in the headers of the ops.
 struct Sizes {
   std::int64_t batch, key_heads, heads, queries, keys, width, out;
 
@@ -27,14 +27,14 @@ Sizes sizes(Choices& choices) {
           choices.within(1, 4)};
 }
 
-/// What hides keys: by the options' rules, and whether these shapes may be given.
+/// The masks of a problem: which pairs they mask, and whether their shapes are valid.
 struct Hiding {
   bool causal = false;
   std::optional<Plain> padding, mask;
 
   bool fits(const Sizes& s) const {
-    const Sizes flat = {s.queries, s.keys}, full = {s.batch, s.queries, s.keys};
-    return (!padding || padding->shape == Sizes{s.batch, s.keys}) &&
+    const Dimensions flat = {s.queries, s.keys}, full = {s.batch, s.queries, s.keys};
+    return (!padding || padding->shape == Dimensions{s.batch, s.keys}) &&
            (!mask || mask->shape == flat || mask->shape == full);
   }
   bool masked(const Sizes& s, std::int64_t sequence, std::int64_t query, std::int64_t key) const {
@@ -62,9 +62,10 @@ Hiding hiding(Choices& choices, const Sizes& s, bool masks = true) {
   return out;
 }
 
-using Score = std::function<double(const Index&, std::int64_t key)>;  // of the query at an index of the result
+// weight of a key for the query at an index of the result
+using Score = std::function<double(const Index&, std::int64_t key)>;
 
-/// sum over the visible keys of weight(key) v(key) / sum of weight(key), or 0 if that is 0.
+/// sum over the unmasked keys of weight(key) v(key) / sum of weight(key), or 0 if the denominator is 0.
 Plain weighted(const Sizes& s, const Hiding& hidden, const Plain& v, const Score& weight) {
   return plain({s.batch, s.heads, s.queries, s.out}, [&](const Index& i) {
     double total = 0, sum = 0;
@@ -85,7 +86,7 @@ double product(const Sizes& s, const Plain& q, const Plain& k, const Index& i, s
   return sum;
 }
 
-/// Queries, keys and values of which one extent is sometimes wrong.
+/// Queries, keys and values, sometimes with one wrong size.
 struct Operands {
   Plain q, k, v;
 
@@ -100,7 +101,7 @@ Operands operands(Choices& choices, const Sizes& s) {
           choices.numbers({s.batch, s.key_heads, choices.mostly(s.keys), s.out})};
 }
 
-/// More heads than the sizes say still fit one key head.
+/// Adapts the sizes to an operand with one more head, which is valid if there is one key head.
 Sizes with_heads_of(Sizes s, const Operands& o) {
   if (s.key_heads == 1) s.heads = o.q.shape[1];
   return s;
@@ -130,9 +131,9 @@ void try_packed(Choices& choices) {
   s.key_heads = s.heads;
   const Hiding hidden = hiding(choices, s);
   const bool wrong = choices.below(8) == 1;
-  const Plain qkv = choices.numbers(wrong ? choices.shape() : Sizes{s.batch, s.queries, 3 * s.heads * s.width});
+  const Plain qkv = choices.numbers(wrong ? choices.shape() : Dimensions{s.batch, s.queries, 3 * s.heads * s.width});
   const std::int64_t heads = choices.below(16) == 1 ? choices.within(-1, 0) : s.heads;
-  if (wrong && qkv.rank() == 3) return;  // it may fit
+  if (wrong && qkv.rank() == 3) return;  // it may be valid
   std::optional<Plain> want;
   if (!wrong && heads > 0 && hidden.fits(s)) {
     const auto part = [&](std::int64_t which) {
@@ -157,16 +158,16 @@ void try_linear(Choices& choices) {
   const Hiding hidden = hiding(choices, s, false);
   Operands o = operands(choices, s);
   s = with_heads_of(s, o);
-  const bool separable = choices.yes(), weighted = !separable && choices.yes();
+  const bool separable = choices.yes(), key_weighted = !separable && choices.yes();
   const Plain gain = choices.numbers({s.batch, s.key_heads, choices.mostly(s.keys)});
-  if (!separable)  // features of kernels are positive: sums of both signs would lose all digits
+  if (!separable)  // kernel features are positive: sums of mixed signs would cancel and lose all digits
     for (Plain* features : {&o.q, &o.k})
       for (double& x : features->values) x = positive(x);
   std::optional<Plain> want;
-  if (o.fit(s) && hidden.fits(s) && (!weighted || gain.shape[2] == s.keys)) {
+  if (o.fit(s) && hidden.fits(s) && (!key_weighted || gain.shape[2] == s.keys)) {
     if (!separable) {
       want = weighted(s, hidden, o.v, [&](const Index& i, std::int64_t key) {
-        return product(s, o.q, o.k, i, key) * (weighted ? std::exp(gain.at({i[0], s.key_head(i[1]), key})) : 1);
+        return product(s, o.q, o.k, i, key) * (key_weighted ? std::exp(gain.at({i[0], s.key_head(i[1]), key})) : 1);
       });
     } else {
       want = plain({s.batch, s.heads, s.queries, s.out}, [](const Index&) { return 0.0; });
@@ -188,10 +189,10 @@ void try_linear(Choices& choices) {
         "separable_attention", {o.q, o.k, o.v},
         [&](const auto& t) { return separable_attention(t[0], t[1], t[2], options); }, want);
   std::vector<Plain> given = {o.q, o.k, o.v};
-  if (weighted) given.push_back(gain);
+  if (key_weighted) given.push_back(gain);
   check(
       "linear_attention", given,
-      [&](const auto& t) { return linear_attention(t[0], t[1], t[2], weighted ? t[3] : Tensor(), options); }, want);
+      [&](const auto& t) { return linear_attention(t[0], t[1], t[2], key_weighted ? t[3] : Tensor(), options); }, want);
 }
 
 void try_additive(Choices& choices) {

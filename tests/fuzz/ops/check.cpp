@@ -15,7 +15,7 @@ Tried everything;
 
 void note(const std::string& name) { everything.functions.insert(name.substr(0, name.find(' '))); }
 
-std::string text_of(const Sizes& shape) { return shape_text(shape); }
+std::string text_of(const Dimensions& shape) { return shape_text(shape); }
 
 bool near(double got, double want) {
   return got == want || (std::isnan(got) && std::isnan(want)) || std::abs(got - want) <= 1e-9 * (1 + std::abs(want));
@@ -31,7 +31,7 @@ void compare(const std::string& name, const Plain& got, const Plain& want) {
 
 }  // namespace
 
-Shape shape_of(const Sizes& shape) { return Shape(shape.begin(), shape.end()); }
+Shape shape_of(const Dimensions& shape) { return Shape(shape.begin(), shape.end()); }
 
 Array array_of(const Plain& x) {
   Array out(shape_of(x.shape));
@@ -59,8 +59,8 @@ void check_plain(const std::string& name, const std::function<Plain()>& op, cons
   } catch (const Error& error) {
     refusal = error.what();
   }
-  if (want && !got) fault(name + ": refused what is right: " + refusal);
-  if (!want && got) fault(name + ": gave shape " + text_of(got->shape) + " for what is not possible");
+  if (want && !got) fault(name + ": refused valid operands: " + refusal);
+  if (!want && got) fault(name + ": gave shape " + text_of(got->shape) + " for invalid operands");
   if (!want) return;
   compare(name, *got, *want);
   note(name);

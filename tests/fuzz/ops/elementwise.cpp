@@ -1,4 +1,4 @@
-// Functions of single elements and of pairs, with numpy's broadcasting.
+// Unary and binary functions of single elements, with NumPy's broadcasting.
 #include "check.hpp"
 
 #include "fuzz/fuzz.hpp"
@@ -77,7 +77,7 @@ Plain positive(Plain x) {
   return x;
 }
 
-/// What a key keeps is the same for every tensor of so many elements: a mask of 0 and 1/(1 - p).
+/// A key keeps the same elements of every tensor with the same number of elements. The mask holds 0 and 1/(1 - p).
 void try_dropout(Choices& choices) {
   static constexpr double kProbabilities[] = {0.5, 0.25, 0, 1, -0.5, 1.5, NAN};
   const double p = kProbabilities[choices.below(7)];
@@ -111,7 +111,7 @@ void try_elementwise(Choices& choices) {
         c.name, {x}, [&](const auto& t) { return c.op(t[0]); },
         plain(x.shape, [&](const Index& i) { return c.f(x.at(i)); }));
   }
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain a = positive(choices.numbers(shape)), b = positive(choices.numbers(choices.like(shape)));
   const auto together = broadcast(a.shape, b.shape);
   if (kind == 1) {

@@ -1,4 +1,4 @@
-// Between columns and heads, positions turned into angles, and features of kernels.
+// Conversion between columns and heads, rotary positions, and kernel features.
 #include "check.hpp"
 
 #include <cmath>
@@ -58,7 +58,7 @@ void try_quadratic(Choices&, const Plain& x) {
   std::optional<Plain> want;
   if (x.rank() > 0) {
     const std::int64_t width = x.shape.back();
-    Sizes shape = x.shape;
+    Dimensions shape = x.shape;
     shape.back() = (width + 1) * (width + 2) / 2;
     if (count_of(shape) > 10000) return;
     want = plain(shape, [&](Index i) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Reduction kLossReductions[] = {Reduction::mean, Reduction::sum, Reduction::none, Reduction::batchmean};
 
-/// The losses of which `counted` count, reduced; nothing for the batch of a scalar.
+/// Reduces the losses, of which `counted` are not ignored. Nothing for the batch mean of a scalar.
 std::optional<Plain> reduced(const Plain& losses, Reduction how, std::int64_t counted) {
   if (how == Reduction::none) return losses;
   if (how == Reduction::batchmean && losses.shape.empty()) return std::nullopt;
@@ -19,7 +19,7 @@ std::optional<Plain> reduced(const Plain& losses, Reduction how, std::int64_t co
   return Plain{{}, {parts > 0 ? sum / static_cast<double>(parts) : 0.0}};
 }
 
-/// -sum over the classes of target log softmax(logits), target(row, class), for each row of logits.
+/// -sum over the classes of target times log softmax(logits), with target(row, class), for each row of logits.
 Plain entropies(const Plain& logits, const std::function<double(std::int64_t row, std::int64_t at)>& target) {
   const std::int64_t classes = logits.shape.back();
   Plain out{{logits.shape.begin(), logits.shape.end() - 1}, {}};
@@ -48,13 +48,13 @@ bool sound_smoothing(const CrossEntropyOptions& options) {
 void try_classes(Choices& choices) {
   const Plain logits = choices.numbers(choices.shape());
   const CrossEntropyOptions options = cross_entropy_options(choices);
-  Sizes shape = logits.shape;
+  Dimensions shape = logits.shape;
   if (!shape.empty()) shape.pop_back();
   if (choices.below(6) == 1) shape = choices.like(shape);
   const std::int64_t classes = logits.rank() > 0 ? logits.shape.back() : 0;
   const std::int64_t ignored = choices.below(4), wrong = choices.below(8) == 1 ? classes : 0;
   Plain targets = choices.numbers(shape);
-  bool sound = logits.rank() > 0 && Sizes(logits.shape.begin(), logits.shape.end() - 1) == shape;
+  bool sound = logits.rank() > 0 && Dimensions(logits.shape.begin(), logits.shape.end() - 1) == shape;
   std::int64_t counted = 0;
   for (std::size_t i = 0; i < targets.values.size(); ++i) {
     double& target = targets.values[i];
@@ -109,7 +109,7 @@ double binary_cross_entropy(double x, double t, double positive) {
 
 using PairLoss = std::function<Tensor(const Tensor&, const Tensor&, Reduction)>;
 
-/// A loss of input and target, of one shape or an error.
+/// A loss between input and target, which must have equal shapes or give an error.
 void check_pairs(const char* name, const Plain& a, const Plain& b, Reduction how, bool sound, const PairLoss& op,
                  const std::function<double(double, double)>& f) {
   std::optional<Plain> want;
@@ -125,7 +125,7 @@ void check_pairs(const char* name, const Plain& a, const Plain& b, Reduction how
 void try_pairs(Choices& choices) {
   const Reduction how = kLossReductions[choices.below(4)];
   const std::int64_t kind = choices.below(5);
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain a = choices.numbers(shape);
   Plain b = choices.numbers(choices.below(4) == 1 ? choices.like(shape) : shape);
   if (kind == 0)
@@ -165,7 +165,7 @@ void try_pairs(Choices& choices) {
       [](double x, double t) { return binary_cross_entropy(x, t, 1); });
 }
 
-/// Binary cross-entropy with a weight for each loss, for the positive ones, or for both.
+/// Binary cross-entropy with a weight for each loss, for the positive class, or for both.
 void try_weighted(Choices& choices) {
   const Reduction how = kLossReductions[choices.below(4)];
   const Plain x = choices.numbers(choices.shape());

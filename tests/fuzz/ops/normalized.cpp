@@ -1,4 +1,4 @@
-// Norms over rows and channels.
+// Norm layers over rows and channels.
 #include "check.hpp"
 
 #include <cmath>
@@ -21,7 +21,7 @@ Moments moments(const std::vector<double>& values) {
   return out;
 }
 
-/// A vector of the last extent, or sometimes of another.
+/// A vector whose size is the last size of x, or sometimes another.
 Plain last_sized(Choices& choices, const Plain& x) {
   return choices.numbers({x.rank() == 0 || choices.below(8) == 1 ? choices.within(0, 4) : x.shape.back()});
 }
@@ -42,7 +42,7 @@ void try_row_norm(Choices& choices) {
       if (subtract_mean) return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * g + bias.values[index.back()];
       return x.at(index) / std::sqrt(m.variance + m.mean * m.mean + kEps) * g;
     });
-  if (x.rank() > 0 && x.shape.back() == 0 && weight.shape[0] == 0) return;  // rows of nothing: nothing to compare
+  if (x.rank() > 0 && x.shape.back() == 0 && weight.shape[0] == 0) return;  // rows without elements: nothing to compare
   if (subtract_mean)
     check(
         "layer_norm", {x, weight, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
@@ -55,7 +55,7 @@ void try_batch_norm(Choices& choices) {
   const Plain x = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(choices.within(2, 3)));
   const Plain weight = last_sized(choices, x), bias = last_sized(choices, x);
   const std::int64_t channels = x.rank() > 0 ? x.shape.back() : 0;
-  if (channels == 0 && (x.rank() == 2 || x.rank() == 3)) return;  // of no channels nothing can be told
+  if (channels == 0 && (x.rank() == 2 || x.rank() == 3)) return;  // no channels: nothing to compare
   const bool fits = (x.rank() == 2 || x.rank() == 3) && weight.shape[0] == channels && bias.shape[0] == channels &&
                     count_of(x.shape) >= 2 * channels;
   std::optional<Plain> want;

@@ -6,10 +6,10 @@ namespace xtape::fuzz {
 namespace {
 
 void try_matmul(Choices& choices) {
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain a = choices.numbers(shape);
-  Sizes other = choices.like(shape);
-  if (other.size() >= 2) {  // so that the inner extents mostly meet
+  Dimensions other = choices.like(shape);
+  if (other.size() >= 2) {  // so that the inner dimensions match in most cases
     other[other.size() - 1] = choices.within(0, 9);
     if (choices.below(8) != 1) other[other.size() - 2] = shape.back();
   }
@@ -25,9 +25,9 @@ void try_matmul(Choices& choices) {
     const auto batch =
         broadcast({left.shape.begin(), left.shape.end() - 2}, {right.shape.begin(), right.shape.end() - 2});
     if (batch && right.shape[right.shape.size() - 2] == inner) {
-      Sizes full = *batch;
+      Dimensions full = *batch;
       full.push_back(rows), full.push_back(columns);
-      // An extent of 1 that meets itself must not be taken for one that repeats: no difference, its index is 0.
+      // A size of 1 may also be broadcast to 1. This makes no difference, because its index is 0.
       want = plain(full, [&](const Index& index) {
         double sum = 0;
         for (std::int64_t k = 0; k < inner; ++k) {
@@ -47,7 +47,7 @@ void try_matmul(Choices& choices) {
 }
 
 void try_linear(Choices& choices) {
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain x = choices.numbers(shape);
   const std::int64_t inner = shape.empty() || choices.below(8) == 1 ? choices.within(0, 5) : shape.back();
   const Plain weight = choices.numbers({choices.within(0, 20), inner});
@@ -55,7 +55,7 @@ void try_linear(Choices& choices) {
   const Plain bias = choices.numbers({choices.below(8) == 1 ? choices.within(0, 5) : weight.shape[0]});
   std::optional<Plain> want;
   if (!shape.empty() && shape.back() == inner && (!biased || bias.shape[0] == weight.shape[0])) {
-    Sizes full = shape;
+    Dimensions full = shape;
     full.back() = weight.shape[0];
     want = plain(full, [&](const Index& index) {
       double sum = biased ? bias.values[index.back()] : 0;
@@ -76,7 +76,7 @@ void try_linear(Choices& choices) {
 }
 
 void try_vectors(Choices& choices) {
-  const Sizes shape = choices.below(4) == 1 ? choices.shape() : choices.shape_of(1);
+  const Dimensions shape = choices.below(4) == 1 ? choices.shape() : choices.shape_of(1);
   const Plain a = choices.numbers(shape), b = choices.numbers(choices.below(4) == 1 ? choices.shape() : shape);
   const bool vectors = a.rank() == 1 && b.rank() == 1;
   if (choices.yes()) {
@@ -94,7 +94,7 @@ void try_vectors(Choices& choices) {
       "outer", {a, b}, [](const auto& t) { return outer(t[0], t[1]); }, want);
 }
 
-/// einsum over the letters a, b, c, with every letter of a result in an operand.
+/// einsum over the letters a, b, c. Every letter of a result occurs in an operand.
 void try_einsum(Choices& choices) {
   static constexpr const char* kEquations[][3] = {{"ab", "bc", "ac"}, {"ab", "cb", "ca"}, {"abc", "ac", "b"},
                                                   {"a", "b", "ab"},   {"ab", "ab", ""},   {"abc", "cb", "abc"},
@@ -103,11 +103,11 @@ void try_einsum(Choices& choices) {
   const std::string left = equation[0], right = equation[1], result = equation[2];
   const std::int64_t sizes[] = {choices.within(0, 5), choices.within(1, 9), choices.within(0, 4)};
   const auto shape_for = [&](const std::string& letters) {
-    Sizes out;
+    Dimensions out;
     for (char letter : letters) out.push_back(sizes[letter - 'a']);
     return out;
   };
-  Sizes changed = shape_for(right);
+  Dimensions changed = shape_for(right);
   const bool wrong = choices.below(6) == 1 && left.find(right[0]) != std::string::npos;
   if (wrong) ++changed[0];
   const Plain a = choices.numbers(shape_for(left)), b = choices.numbers(changed);
@@ -120,7 +120,7 @@ void try_einsum(Choices& choices) {
         for (char letter : letters) out.push_back(all[letter - 'a']);
         return out;
       };
-      for (int i = 0; i < 3; ++i)  // a letter that stands nowhere is not summed over
+      for (int i = 0; i < 3; ++i)  // a letter that occurs in no operand is not summed over
         if (all[i] > 0 && (left + right).find(static_cast<char>('a' + i)) == std::string::npos) return;
       std::int64_t place = 0;
       for (char letter : result) place = place * sizes[letter - 'a'] + all[letter - 'a'];

@@ -1,4 +1,4 @@
-// Recurrent networks: whole sequences and single steps, of every kind.
+// Recurrent ops of every kind, over sequences and over single steps.
 #include "check.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double applied(Nonlinearity f, double x) {
   return f == Nonlinearity::tanh ? std::tanh(x) : sigmoid_of(x);
 }
 
-/// A network of one layer, and what it starts from.
+/// A network of one layer and its initial state.
 struct Network {
   Kind kind = of_rnn;
   RnnForm form;
@@ -28,8 +28,9 @@ struct Network {
 
   std::int64_t gates() const { return kind == of_rnn ? 1 : kind == of_lstm ? 4 : 3; }
   bool fits(std::int64_t batch) const {
-    const Sizes states = {batch, hidden};
-    return weight_ih.shape == Sizes{gates() * hidden, in} && weight_hh.shape == Sizes{gates() * hidden, hidden} &&
+    const Dimensions states = {batch, hidden};
+    return weight_ih.shape == Dimensions{gates() * hidden, in} &&
+           weight_hh.shape == Dimensions{gates() * hidden, hidden} &&
            (!biased || bias_hh.shape[0] == gates() * hidden) &&
            (!started || (h.shape == states && (kind != of_lstm || c.shape == states)));
   }
@@ -57,7 +58,7 @@ Network network(Choices& choices, std::int64_t batch, std::int64_t in) {
 
 using Row = std::vector<double>;
 
-/// bias + weight x for each row of a matrix.
+/// bias + weight x, where x is a vector.
 Row projected(const Plain& weight, const Plain& bias, bool biased, const Row& x) {
   Row out(static_cast<std::size_t>(weight.shape[0]));
   for (std::size_t row = 0; row < out.size(); ++row) {
@@ -67,7 +68,7 @@ Row projected(const Plain& weight, const Plain& bias, bool biased, const Row& x)
   return out;
 }
 
-/// One step of one sequence, as the paper has it.
+/// One step of one sequence, as in the papers.
 void step(const Network& n, const Row& x, Row& h, Row& c) {
   const std::size_t size = h.size();
   Row seen = h;
@@ -94,14 +95,14 @@ void step(const Network& n, const Row& x, Row& h, Row& c) {
   }
 }
 
-/// y, h and c of x [B, T, I] over the first lengths[b] steps.
+/// y, h and c after the first lengths[b] steps of x [B, T, I].
 struct Outcome {
   Plain y, h, c;
 };
 
 Outcome outcome(const Network& n, const Plain& x, const std::vector<std::int64_t>& lengths, bool reverse) {
   const std::int64_t batch = x.shape[0], time = x.shape[1];
-  const auto zeros = [](const Sizes& shape) { return plain(shape, [](const Index&) { return 0.0; }); };
+  const auto zeros = [](const Dimensions& shape) { return plain(shape, [](const Index&) { return 0.0; }); };
   Outcome out = {zeros({batch, time, n.hidden}), zeros({batch, n.hidden}), zeros({batch, n.hidden})};
   for (std::int64_t b = 0; b < batch; ++b) {
     Row h(n.hidden), c(n.hidden);
@@ -122,7 +123,7 @@ Outcome outcome(const Network& n, const Plain& x, const std::vector<std::int64_t
   return out;
 }
 
-/// Operands of a check: x and the weights, then what else there is.
+/// Operands of a check: x, the weights, then the optional operands.
 std::vector<Plain> operands(const Network& n, const Plain& x) {
   std::vector<Plain> out = {x, n.weight_ih, n.weight_hh};
   if (n.biased) out.insert(out.end(), {n.bias_ih, n.bias_hh});

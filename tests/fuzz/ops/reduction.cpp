@@ -1,4 +1,4 @@
-// Sums, means, extremes and their kin over random axes; what runs along one axis.
+// Sums, means, extremes and other reductions over random axes; ops along one axis.
 #include "check.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Reduction {
   const char* name;
   Tensor (*op)(const Tensor&, const Axes&, bool);
   double (*f)(const Group&);
-  std::size_t least = 0;  ///< elements in a group
+  std::size_t least = 0;  ///< smallest number of elements in a group that gives a result
 };
 
 const Reduction kReductions[] = {
@@ -46,7 +46,7 @@ const Reduction kReductions[] = {
     {"logsumexp", logsumexp, log_sum_exp},
 };
 
-/// x with the elements of each line along an axis replaced by those of f(line).
+/// Replaces the elements of each line of x along an axis by f(line).
 Plain along(const Plain& x, std::int64_t axis, const std::function<Group(const Group&)>& f) {
   return plain(x.shape, [&](const Index& index) {
     Group line;

@@ -17,13 +17,13 @@ double Plain::at(const Index& index) const {
   return values.at(static_cast<std::size_t>(place));
 }
 
-std::int64_t count_of(const Sizes& shape) {
+std::int64_t count_of(const Dimensions& shape) {
   std::int64_t count = 1;
   for (std::int64_t size : shape) count *= size;
   return count;
 }
 
-void for_each(const Sizes& shape, const std::function<void(const Index&)>& f) {
+void for_each(const Dimensions& shape, const std::function<void(const Index&)>& f) {
   Index index(shape.size(), 0);
   for (std::int64_t n = count_of(shape); n > 0; --n) {
     f(index);
@@ -34,15 +34,15 @@ void for_each(const Sizes& shape, const std::function<void(const Index&)>& f) {
   }
 }
 
-Plain plain(const Sizes& shape, const std::function<double(const Index&)>& f) {
+Plain plain(const Dimensions& shape, const std::function<double(const Index&)>& f) {
   Plain out{shape, {}};
   for_each(shape, [&](const Index& index) { out.values.push_back(f(index)); });
   return out;
 }
 
-std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b) {
-  Sizes out = a.size() > b.size() ? a : b;
-  const Sizes& shorter = a.size() > b.size() ? b : a;
+std::optional<Dimensions> broadcast(const Dimensions& a, const Dimensions& b) {
+  Dimensions out = a.size() > b.size() ? a : b;
+  const Dimensions& shorter = a.size() > b.size() ? b : a;
   for (std::size_t i = 0; i < shorter.size(); ++i) {
     std::int64_t& size = out[out.size() - 1 - i];
     const std::int64_t other = shorter[shorter.size() - 1 - i];
@@ -61,7 +61,7 @@ std::optional<std::int64_t> named_axis_of(std::int64_t axis, std::int64_t rank) 
   return axis_of(axis, rank == 0 ? 1 : rank);
 }
 
-std::optional<std::vector<bool>> axes_of(const Sizes& axes, std::int64_t rank) {
+std::optional<std::vector<bool>> axes_of(const Dimensions& axes, std::int64_t rank) {
   std::vector<bool> named(static_cast<std::size_t>(rank == 0 ? 1 : rank), axes.empty());
   for (std::int64_t axis : axes) {
     const auto place = named_axis_of(axis, rank);
@@ -79,7 +79,7 @@ Plain as_line(Plain x) {
 
 Plain reduce(const Plain& x, const std::vector<bool>& axes, bool keep,
              const std::function<double(const std::vector<double>&)>& f) {
-  Sizes shape;
+  Dimensions shape;
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (!axes[i] || keep) shape.push_back(axes[i] ? 1 : x.shape[i]);
   std::vector<std::vector<double>> groups(static_cast<std::size_t>(count_of(shape)));
@@ -105,26 +105,26 @@ std::int64_t Choices::below(std::int64_t bound) {
 
 std::int64_t Choices::within(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
 
-Sizes Choices::shape() { return shape_of(below(5)); }
+Dimensions Choices::shape() { return shape_of(below(5)); }
 
-Sizes Choices::shape_of(std::int64_t rank) {
-  static constexpr std::int64_t kSizes[] = {2, 1, 3, 0, 5, 1, 4, 7, 8, 17, 33, 65};
-  Sizes out;
+Dimensions Choices::shape_of(std::int64_t rank) {
+  static constexpr std::int64_t kDimensions[] = {2, 1, 3, 0, 5, 1, 4, 7, 8, 17, 33, 65};
+  Dimensions out;
   for (std::int64_t i = 0; i < rank; ++i) {
-    const std::int64_t size = kSizes[below(12)];
+    const std::int64_t size = kDimensions[below(12)];
     out.push_back(count_of(out) * size <= kMostElements ? size : 1);
   }
   return out;
 }
 
-Sizes Choices::like(Sizes shape) {
+Dimensions Choices::like(Dimensions shape) {
   while (!shape.empty() && below(4) == 1) shape.erase(shape.begin());
   for (std::int64_t& size : shape) {
     const std::int64_t choice = below(8);
     if (choice == 1) size = 1;
     if (choice == 2) size = size % 3 + 1;
   }
-  return count_of(shape) <= kMostElements ? shape : Sizes{};
+  return count_of(shape) <= kMostElements ? shape : Dimensions{};
 }
 
 std::int64_t Choices::axis(std::int64_t rank) {
@@ -135,13 +135,13 @@ std::int64_t Choices::axis(std::int64_t rank) {
   return within(-last - 1, last);
 }
 
-Sizes Choices::axes(std::int64_t rank) {
-  Sizes out;
+Dimensions Choices::axes(std::int64_t rank) {
+  Dimensions out;
   for (std::int64_t n = below(rank + 2); n > 0; --n) out.push_back(axis(rank));
   return out;
 }
 
-Plain Choices::numbers(const Sizes& shape) {
+Plain Choices::numbers(const Dimensions& shape) {
   below(256);
   return plain(shape, [this](const Index&) {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;

@@ -1,4 +1,4 @@
-// Arrays in double with plain loops: what the ops are compared with. Slow, and free of the library's own code.
+// Reference arrays in double with plain loops, independent of the library's own code.
 #pragma once
 
 #include <cstddef>
@@ -10,42 +10,43 @@
 
 namespace xtape::fuzz {
 
-using Sizes = std::vector<std::int64_t>;
+using Dimensions = std::vector<std::int64_t>;
 using Index = std::vector<std::int64_t>;
 
-/// Numbers in row-major order.
+/// Elements in row-major order.
 struct Plain {
-  Sizes shape;
+  Dimensions shape;
   std::vector<double> values;
 
   std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
-  /// Element at an index of a shape that this one broadcasts to: leading axes are missing, extents of 1 repeat.
+  /// The element at an index of a larger shape to which this shape broadcasts: leading axes are missing, sizes of 1
+  /// repeat.
   double at(const Index& index) const;
 };
 
-std::int64_t count_of(const Sizes& shape);
-/// Every index of a shape, in row-major order.
-void for_each(const Sizes& shape, const std::function<void(const Index&)>& f);
+std::int64_t count_of(const Dimensions& shape);
+/// Calls f for every index of a shape, in row-major order.
+void for_each(const Dimensions& shape, const std::function<void(const Index&)>& f);
 /// An array whose element at each index is f(index).
-Plain plain(const Sizes& shape, const std::function<double(const Index&)>& f);
+Plain plain(const Dimensions& shape, const std::function<double(const Index&)>& f);
 
-/// By numpy's rule, or nothing.
-std::optional<Sizes> broadcast(const Sizes& a, const Sizes& b);
-/// 0..rank-1 of an axis in -rank..rank-1, or nothing.
+/// The broadcast shape by NumPy's rules, or nothing.
+std::optional<Dimensions> broadcast(const Dimensions& a, const Dimensions& b);
+/// Converts an axis in -rank..rank-1 to 0..rank-1; nothing for other axes.
 std::optional<std::int64_t> axis_of(std::int64_t axis, std::int64_t rank);
-/// The same for ops that take a scalar for one element: its axis in name is -1 or 0, and gives 0.
+/// Like axis_of, for ops that treat a scalar as one element: axis -1 or 0 of a scalar gives 0.
 std::optional<std::int64_t> named_axis_of(std::int64_t axis, std::int64_t rank);
-/// True for each axis that is named, all if none is; nothing if one does not exist or is named twice.
-std::optional<std::vector<bool>> axes_of(const Sizes& axes, std::int64_t rank);
+/// True for each axis that is listed, all if the list is empty; nothing if an axis does not exist or is listed twice.
+std::optional<std::vector<bool>> axes_of(const Dimensions& axes, std::int64_t rank);
 
-/// x itself, or a scalar as a vector of one element.
+/// x itself, or for a scalar a vector of one element.
 Plain as_line(Plain x);
 
-/// f over the elements of each group along axes, which are dropped or kept with extent 1.
+/// Applies f to the elements of each group along the axes. The axes are dropped, or kept with size 1.
 Plain reduce(const Plain& x, const std::vector<bool>& axes, bool keep,
              const std::function<double(const std::vector<double>&)>& f);
 
-/// Choices made by the bytes of an input; 0 once they are used up.
+/// Choices determined by the bytes of an input; 0 when they are used up.
 class Choices {
  public:
   explicit Choices(std::string_view bytes) : bytes_(bytes) {}
@@ -55,23 +56,23 @@ class Choices {
   bool yes() { return below(2) == 1; }
 
   /// A shape of up to 4 axes and 2000 elements.
-  Sizes shape();
-  /// One of so many axes.
-  Sizes shape_of(std::int64_t rank);
-  /// Another one that may fit it: the same, or with axes dropped, of extent 1, or changed.
-  Sizes like(Sizes shape);
-  /// An axis that mostly exists.
+  Dimensions shape();
+  /// A shape with this number of axes.
+  Dimensions shape_of(std::int64_t rank);
+  /// A shape that may broadcast with `shape`: the same, or with axes dropped, set to 1, or changed.
+  Dimensions like(Dimensions shape);
+  /// An axis that exists in most cases.
   std::int64_t axis(std::int64_t rank);
-  /// Mostly the extent itself.
+  /// `size` in most cases, else a random size.
   std::int64_t mostly(std::int64_t size) { return below(16) == 1 ? within(0, 3) : size; }
-  /// Some axes, mostly of those that exist.
-  Sizes axes(std::int64_t rank);
+  /// Some axes, most of them valid.
+  Dimensions axes(std::int64_t rank);
   /// Numbers from -2 to 2 in steps of 1/8, so that some are equal.
-  Plain numbers(const Sizes& shape);
+  Plain numbers(const Dimensions& shape);
 
  private:
   std::string_view bytes_;
-  std::uint64_t state_ = 1;  // of the numbers
+  std::uint64_t state_ = 1;  // state of the generator of numbers
 };
 
 }  // namespace xtape::fuzz

@@ -1,4 +1,4 @@
-// Choosing elements by masks and by indices.
+// Selection of elements by masks and by indices.
 #include "check.hpp"
 
 namespace xtape::fuzz {
@@ -6,7 +6,7 @@ namespace xtape::fuzz {
 namespace {
 
 void try_where(Choices& choices) {
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain mask = choices.numbers(choices.like(shape)), a = choices.numbers(choices.like(shape)),
               b = choices.numbers(choices.like(shape));
   std::optional<Plain> want;
@@ -18,7 +18,7 @@ void try_where(Choices& choices) {
 }
 
 void try_masked_fill(Choices& choices) {
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain x = choices.numbers(shape), mask = choices.numbers(choices.yes() ? choices.like(shape) : choices.shape());
   std::optional<Plain> want;
   if (broadcast(x.shape, mask.shape) == x.shape)
@@ -28,8 +28,8 @@ void try_masked_fill(Choices& choices) {
       want);
 }
 
-/// Indices of a shape, mostly within 0..bound-1.
-Plain indices(Choices& choices, const Sizes& shape, std::int64_t bound, bool& sound) {
+/// Indices of a given shape, mostly within 0..bound-1.
+Plain indices(Choices& choices, const Dimensions& shape, std::int64_t bound, bool& sound) {
   const std::int64_t wrong = choices.below(8) == 1 ? choices.below(16) : -1, value = choices.yes() ? -1 : bound;
   const Plain numbers = choices.numbers(shape);
   Plain out{shape, {}};
@@ -42,15 +42,15 @@ Plain indices(Choices& choices, const Sizes& shape, std::int64_t bound, bool& so
 }
 
 void try_embedding(Choices& choices) {
-  const Sizes table = choices.below(6) == 1 ? choices.shape() : choices.shape_of(2);
+  const Dimensions table = choices.below(6) == 1 ? choices.shape() : choices.shape_of(2);
   const Plain weight = choices.numbers(table);
   bool sound = table.size() == 2;
-  Sizes shape = choices.shape();
+  Dimensions shape = choices.shape();
   if (count_of(shape) > 60) shape.resize(1);
   const Plain ids = indices(choices, shape, table.empty() ? 0 : table[0], sound);
   std::optional<Plain> want;
   if (sound) {
-    Sizes full = ids.shape;
+    Dimensions full = ids.shape;
     full.push_back(table[1]);
     want = plain(full, [&](const Index& index) {
       Index place = index;
@@ -63,11 +63,11 @@ void try_embedding(Choices& choices) {
 }
 
 void try_gather(Choices& choices) {
-  const Sizes shape = choices.shape();
+  const Dimensions shape = choices.shape();
   const Plain x = choices.numbers(shape);
   const std::int64_t axis = choices.axis(x.rank());
   const auto place = named_axis_of(axis, x.rank());
-  Sizes other = shape;
+  Dimensions other = shape;
   if (choices.below(6) == 1) other = choices.shape();
   else if (place && !shape.empty()) other[*place] = choices.within(0, 6);
   if (!other.empty() && choices.below(4) == 1) other[0] = other[0] > 0 ? other[0] - 1 : 0;

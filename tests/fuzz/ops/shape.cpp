@@ -9,7 +9,7 @@ namespace xtape::fuzz {
 namespace {
 
 void try_reshape(Choices& choices, const Plain& x) {
-  Sizes shape;
+  Dimensions shape;
   std::int64_t left = count_of(x.shape), unknown = 0;
   for (std::int64_t n = choices.below(4); n > 0; --n) {
     const std::int64_t size = choices.within(-1, 4);
@@ -18,7 +18,7 @@ void try_reshape(Choices& choices, const Plain& x) {
     else if (size > 0 && left % size == 0) left /= size;
   }
   if (choices.yes()) shape.push_back(left);
-  Sizes full = shape;
+  Dimensions full = shape;
   const auto hole = std::find(full.begin(), full.end(), -1);
   bool possible = unknown <= 1;
   if (possible && hole != full.end()) {
@@ -33,9 +33,9 @@ void try_reshape(Choices& choices, const Plain& x) {
       possible ? std::optional(Plain{full, x.values}) : std::nullopt);
 }
 
-/// Axis i of the result is axis axes[i] of x.
-Plain permuted(const Plain& x, const Sizes& axes) {
-  Sizes shape;
+/// Permutes the axes: axis i of the result is axis axes[i] of x.
+Plain permuted(const Plain& x, const Dimensions& axes) {
+  Dimensions shape;
   for (std::int64_t axis : axes) shape.push_back(x.shape[axis]);
   return plain(shape, [&](const Index& index) {
     Index from(index.size());
@@ -45,7 +45,7 @@ Plain permuted(const Plain& x, const Sizes& axes) {
 }
 
 void try_permute(Choices& choices, const Plain& x) {
-  Sizes axes;
+  Dimensions axes;
   for (std::int64_t i = 0; i < x.rank(); ++i) axes.push_back(i);
   if (choices.yes()) {
     const std::int64_t a = choices.axis(x.rank()), b = choices.axis(x.rank());
@@ -57,7 +57,7 @@ void try_permute(Choices& choices, const Plain& x) {
   }
   for (std::size_t i = axes.size(); i > 1; --i)
     std::swap(axes[i - 1], axes[choices.below(static_cast<std::int64_t>(i))]);
-  Sizes given = axes;
+  Dimensions given = axes;
   bool possible = true;
   if (choices.below(4) == 1 && !given.empty()) {
     given[choices.below(x.rank())] = choices.axis(x.rank());
@@ -82,16 +82,16 @@ void try_slice(Choices& choices, const Plain& x) {
     const std::int64_t size = x.shape[*place];
     const std::int64_t first = begin < 0 ? begin + size : begin, last = end == kEnd ? size : end < 0 ? end + size : end;
     if (first >= 0 && first <= size && last >= 0 && last <= size) {
-      Sizes shape = x.shape;
+      Dimensions shape = x.shape;
       shape[*place] = last > first ? (last - first - 1) / step + 1 : 0;
       want = plain(shape, [&](Index index) {
         index[*place] = first + index[*place] * step;
         return x.at(index);
       });
-      // A begin behind the end may be refused or give nothing; it must do nothing else.
+      // A begin after the end may be refused or give an empty tensor, but nothing else.
       if (last < first) {
         try {
-          if (slice(Tensor(array_of(x)), axis, begin, end, step).size() == 0) return;
+          if (slice(Tensor(array_of(x)), axis, begin, end, step).numel() == 0) return;
         } catch (const Error&) {
           return;
         }
@@ -110,11 +110,11 @@ void try_join(Choices& choices, const Plain& x) {
   const std::int64_t rank = x.rank() + (side_by_side ? 1 : 0), axis = choices.axis(rank);
   const auto place = axis_of(axis, rank);
   bool possible = place.has_value();
-  Sizes shape = x.shape;
+  Dimensions shape = x.shape;
   if (possible && side_by_side) shape.insert(shape.begin() + *place, 0);
-  std::vector<Index> owner;  // of each position along the axis: part, position in it
+  std::vector<Index> owner;  // part, and position in it, of each position along the axis
   for (std::size_t i = 0; possible && i < parts.size(); ++i) {
-    Sizes other = parts[i].shape;
+    Dimensions other = parts[i].shape;
     if (side_by_side) possible = other == x.shape;
     else possible = other.size() == shape.size();
     if (!possible) break;
@@ -144,10 +144,10 @@ void try_split(Choices& choices, const Plain& x) {
   const std::int64_t axis = choices.axis(x.rank()), size = choices.within(0, 5), which = choices.below(3);
   std::optional<Plain> want;
   if (const auto place = axis_of(axis, x.rank()); place && size > 0) {
-    const std::int64_t size = x.shape[*place], first = which * size;
-    if (first >= std::max<std::int64_t>(size, 1)) return;  // there is no such piece
-    Sizes shape = x.shape;
-    shape[*place] = std::min(size, size - first);
+    const std::int64_t whole = x.shape[*place], first = which * size;
+    if (first >= std::max<std::int64_t>(whole, 1)) return;  // there is no such piece
+    Dimensions shape = x.shape;
+    shape[*place] = std::min(size, whole - first);
     want = plain(shape, [&](Index index) {
       index[*place] += first;
       return x.at(index);
@@ -181,7 +181,7 @@ void try_split_with_sizes(Choices& choices, const Plain& x) {
   if (sound) {
     std::int64_t first = 0;
     for (std::int64_t i = 0; i < which; ++i) first += sizes[i];
-    Sizes shape = x.shape;
+    Dimensions shape = x.shape;
     shape[*place] = sizes[which];
     want = plain(shape, [&](Index index) {
       index[*place] += first;
@@ -193,12 +193,12 @@ void try_split_with_sizes(Choices& choices, const Plain& x) {
       [&](const auto& t) { return split_with_sizes(t[0], sizes, axis).at(static_cast<std::size_t>(which)); }, want);
 }
 
-void try_sizes(Choices& choices, const Plain& x) {
+void try_dimensions(Choices& choices, const Plain& x) {
   const std::int64_t kind = choices.below(3);
   if (kind == 0) {
     const std::int64_t axis = choices.axis(x.rank() + 1);
     const auto place = axis_of(axis, x.rank() + 1);
-    Sizes shape = x.shape;
+    Dimensions shape = x.shape;
     if (place) shape.insert(shape.begin() + *place, 1);
     return check(
         "unsqueeze", {x}, [&](const auto& t) { return unsqueeze(t[0], axis); },
@@ -208,7 +208,7 @@ void try_sizes(Choices& choices, const Plain& x) {
   const auto named = axes_of(axes, x.rank());
   if (kind == 1) {
     bool possible = named.has_value();
-    Sizes shape;
+    Dimensions shape;
     for (std::size_t i = 0; possible && i < x.shape.size(); ++i) {
       if (!axes.empty() && (*named)[i] && x.shape[i] != 1) possible = false;
       if (!(*named)[i] || x.shape[i] != 1) shape.push_back(x.shape[i]);
@@ -229,7 +229,7 @@ void try_sizes(Choices& choices, const Plain& x) {
 }
 
 void try_broadcast(Choices& choices, const Plain& x) {
-  const Sizes shape = choices.yes() ? choices.shape() : choices.like(x.shape);
+  const Dimensions shape = choices.yes() ? choices.shape() : choices.like(x.shape);
   const auto together = broadcast(x.shape, shape);
   std::optional<Plain> want;
   if (together == shape) want = plain(shape, [&](const Index& index) { return x.at(index); });
@@ -241,7 +241,7 @@ void try_broadcast(Choices& choices, const Plain& x) {
 
 void try_shape(Choices& choices) {
   static constexpr void (*kOps[])(Choices&, const Plain&) = {
-      try_reshape, try_permute, try_slice, try_join, try_split, try_split_with_sizes, try_sizes, try_broadcast};
+      try_reshape, try_permute, try_slice, try_join, try_split, try_split_with_sizes, try_dimensions, try_broadcast};
   const std::int64_t which = choices.below(std::size(kOps));
   kOps[which](choices, choices.numbers(choices.shape()));
 }

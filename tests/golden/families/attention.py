@@ -1,4 +1,4 @@
-"""Scaled dot-product attention (Vaswani et al. 2017, equation 1), composed: PyTorch 1.13 has no public one."""
+"""Scaled dot-product attention (Vaswani et al. 2017, equation 1), composed, because PyTorch 1.13 has no public one."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from philox import kept
 
 
 def scaled_dot_product_attention(q, k, v, hidden=None, causal=False, scale=None):
-    """softmax(scale q k^T) v over [B, H, T, D]. hidden: a boolean that broadcasts to [B, H, T, S], true is not seen.
+    """softmax(scale q k^T) v over [B, H, T, D]. hidden: booleans that broadcast to [B, H, T, S]; true means masked.
     Causality is aligned at the end: the last query sees every key. A query that sees nothing gives zeros. With fewer
     key heads than query heads, head h reads key head h / (H / H')."""
     group = q.shape[1] // k.shape[1]
@@ -24,12 +24,12 @@ def scaled_dot_product_attention(q, k, v, hidden=None, causal=False, scale=None)
 
 
 def padding(lengths, keys):
-    """[B, 1, 1, S], true from each length on."""
+    """Padding mask [B, 1, 1, S]: true from each length on."""
     return (torch.arange(keys)[None, :] >= lengths[:, None])[:, None, None, :]
 
 
 def separate(qkv, heads):
-    """[B, T, 3C] to q, k and v [B, H, T, D]."""
+    """Splits [B, T, 3C] into q, k and v [B, H, T, D]."""
     batch, time, columns = qkv.shape
     return qkv.reshape(batch, time, 3, heads, columns // (3 * heads)).permute(2, 0, 3, 1, 4)
 
@@ -54,7 +54,7 @@ def write(g):
 
     lengths = {"lengths": np.array([4, 2])}
     seen = np.random.RandomState(3).rand(3, 5) < 0.6
-    seen[1] = False  # an empty row
+    seen[1] = False  # a row in which all keys are masked
     each = np.random.RandomState(4).rand(2, 3, 5) < 0.6
     sdpa("one key head for each", heads=(2, 2))
     sdpa("grouped heads")
@@ -69,7 +69,7 @@ def write(g):
     sdpa("more than one block", heads=(2, 1), queries=150, keys=150, causal=True)
 
     def dropped(q, k, v):
-        """Weight (row, s) is kept if word s of the row's stream is at least p 2^32, row numbering [B, H, T]."""
+        """Weight (row, s) is kept if word s of the row's stream is at least p 2^32. Rows number [B, H, T]."""
         words = [kept(1, 2, 3, k.shape[2], 0.25, row=row) for row in range(q.shape[0] * q.shape[1] * q.shape[2])]
         mask = torch.from_numpy(np.array(words)).reshape(*q.shape[:3], k.shape[2])
         weights = torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, -1)

@@ -1,4 +1,4 @@
-"""Every kind of attention, in its quadratic form where PyTorch 1.13 has none, and what is built of them."""
+"""Every kind of attention and the models built with them; kinds that PyTorch 1.13 lacks are in quadratic form."""
 
 import math
 
@@ -10,7 +10,7 @@ from families.attention import joined, padding
 
 
 def hidden_pairs(queries, keys, causal, lengths=None):
-    """[1 or B, 1, T, S], true is not seen; causality is aligned at the end."""
+    """Mask [1 or B, 1, T, S], true means masked. The causal mask is aligned at the last key."""
     mask = torch.zeros(1, 1, queries, keys, dtype=torch.bool)
     if causal:
         mask = mask | torch.ones(queries, keys, dtype=torch.bool).triu(1 + keys - queries)
@@ -24,7 +24,7 @@ def repeated(x, heads):
 def normalised(weights, hidden):
     weights = weights.masked_fill(hidden, 0.0)
     total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(total == 0, 1.0)  # without any weight: zeros
+    return weights / total.masked_fill(total == 0, 1.0)  # zeros if all weights are zero
 
 
 def linear_attention(q, k, v, hidden, gain=None):
@@ -36,7 +36,7 @@ def linear_attention(q, k, v, hidden, gain=None):
 
 
 def separable_attention(a, k, v, hidden):
-    """sum_f a_if softmax over the seen j of k_jf, v_j."""
+    """sum_f a_if sum_j p_jf v_j, where p_jf is the softmax of k_jf over the unmasked keys j."""
     k, v = repeated(k, a.shape[1]), repeated(v, a.shape[1])
     logits = k[:, :, None].expand(-1, -1, a.shape[2], -1, -1).masked_fill(hidden[..., None], -1e300)
     return torch.einsum("bhtf,bhtsf,bhsv->bhtv", a, torch.softmax(logits, 3), v)
@@ -116,7 +116,7 @@ def by_heads(x, heads):
 
 
 class Attention(nn.Module):
-    """xtape's MultiHeadAttention."""
+    """The counterpart of xtape's MultiHeadAttention."""
 
     def __init__(self, kind, width=8, heads=4, key_heads=None, head_width=None, value_width=None, features=0):
         super().__init__()
@@ -204,7 +204,7 @@ def sinusoids(length, width):
 
 
 class Stack(nn.Module):
-    """layers.N.* and norm.*"""
+    """Blocks with the parameter names layers.N.* and norm.*"""
 
     def __init__(self, kind, count):
         super().__init__()
@@ -254,7 +254,7 @@ class Seq2SeqTransformer(nn.Module):
 
 
 class Seq2SeqRNN(nn.Module):
-    """Sources are packed, so that the reverse direction starts at each one's last symbol."""
+    """Sources are packed, so that the reverse direction starts at the last token of each."""
 
     def __init__(self):
         super().__init__()

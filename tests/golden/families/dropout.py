@@ -1,4 +1,4 @@
-"""Dropout (Srivastava et al. 2014), inverted, under masks that are drawn here from the paper's generator."""
+"""Inverted dropout (Srivastava et al. 2014), with masks drawn here by Philox4x32-10 (philox.py)."""
 
 import torch
 

@@ -6,12 +6,12 @@ import torch.nn.functional as F
 
 from golden_file import Uniform, away_from, positive
 
-WIDE = np.concatenate([np.linspace(-30, 30, 61), np.linspace(-1, 1, 21)])  # kinks at 0 are part of it
+WIDE = np.concatenate([np.linspace(-30, 30, 61), np.linspace(-1, 1, 21)])  # contains the kinks at 0
 
 
 def arithmetic(g):
     def both(op, function, first, second):
-        """Same shape, and every way to broadcast."""
+        """Cases with equal shapes and with every way to broadcast."""
         g.op(f"{op}/same shape", function, a=first(2, 3), b=second(2, 3))
         g.op(f"{op}/row", function, a=first(2, 3), b=second(3))
         g.op(f"{op}/column on the left", function, a=first(2, 1), b=second(2, 3))

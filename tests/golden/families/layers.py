@@ -1,4 +1,4 @@
-"""Layers, with parameters under the names of PyTorch's modules."""
+"""Layers, with parameters named as in PyTorch's modules."""
 
 import numpy as np
 import torch
@@ -40,7 +40,7 @@ def norms(g):
     g.layer("RMSNorm/rows", RMSNorm(6), x=(2, 3, 6))
 
     def twice(m, first, second):
-        """Two batches, so that the running statistics are seen to run."""
+        """Two batches, so that the running statistics change twice."""
         return {"y": over_last(m, first), "z": over_last(m, second)}
 
     def over_last(m, x):
@@ -101,7 +101,7 @@ def blocks(g):
 
 
 def stream_id(name):
-    """FNV-1a of the name (Fowler, Noll, Vo), mixed."""
+    """The FNV-1a hash of the name (Fowler, Noll, Vo), mixed by the finalizer of SplitMix64."""
     h = 0xCBF29CE484222325
     for byte in name.encode():
         h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
@@ -109,7 +109,7 @@ def stream_id(name):
 
 
 def dropout(g):
-    """The layer's nth call in training takes the nth mask of the stream mask/NAME under the store's seed."""
+    """The nth call of the layer in training takes the nth mask of the stream mask/NAME under the store's seed."""
 
     def masked(x, call):
         mask = kept(7, stream_id("mask/drop"), call, x.numel(), 0.25)

@@ -1,4 +1,4 @@
-"""Losses. Reductions are PyTorch's: the mean is over all elements, or over the targets that count."""
+"""Losses. Reductions are PyTorch's: the mean is over all elements, or over the targets that are not ignored."""
 
 import numpy as np
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ REDUCTIONS = ("mean", "sum", "none")
 
 def cross_entropies(g):
     def loss(logits, targets, **options):
-        """PyTorch wants the classes on axis 1."""
+        """PyTorch expects the classes on axis 1."""
         y = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), **options)
         return y.reshape(targets.shape) if y.dim() else y
 
@@ -25,7 +25,7 @@ def cross_entropies(g):
         g.op(f"cross_entropy/{r}, smoothed",
              lambda logits, targets: loss(logits, targets, reduction=r, label_smoothing=0.125),
              logits=logits, ints={"targets": some_ignored})
-        # Probabilities as targets: PyTorch's mean divides by the number of rows.
+        # With probabilities as targets, PyTorch's mean divides by the number of rows.
         probabilities = np.random.RandomState(5).dirichlet(np.ones(5), 4)
         for title, smoothing in [("soft targets", 0.0), ("smoothed soft targets", 0.125)]:
             g.op(f"cross_entropy/{r}, {title}",
@@ -38,13 +38,13 @@ def cross_entropies(g):
 
 
 def reduced(losses, reduction):
-    """batchmean is PyTorch's for kl_div only: the sum divided by the first extent."""
+    """batchmean, the sum divided by the first size, is PyTorch's for kl_div only."""
     return {"mean": losses.mean, "sum": losses.sum, "none": lambda: losses,
             "batchmean": lambda: losses.sum() / losses.shape[0]}[reduction]()
 
 
 def pairs(g):
-    """Losses between two tensors; the gradient to both is compared."""
+    """Losses between two tensors; the gradients of both are compared."""
 
     def case(op, title, loss, input, target, fixed=None):
         for r in (*REDUCTIONS, "batchmean"):

@@ -1,4 +1,4 @@
-"""Normalisation ops."""
+"""Normalization ops."""
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ def rms_norm(x, weight=None, eps=1e-5):
 
 
 def batch_norm(x, mean, variance, weight, bias, training, eps=1e-5):
-    """Over the last axis of [B, C] or [B, T, C]; PyTorch wants the channels on axis 1."""
+    """Batch norm with channels on the last axis, [B, C] or [B, T, C]; PyTorch expects them on axis 1."""
     channels_second = x if x.dim() == 2 else x.transpose(1, 2)
     y = F.batch_norm(channels_second, mean, variance, weight, bias, training, 0.1, eps)
     return y if x.dim() == 2 else y.transpose(1, 2)

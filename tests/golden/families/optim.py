@@ -17,7 +17,7 @@ SHAPES = {"weight": (2, 3), "bias": (3,)}
 
 
 class FormulaOptimizer(torch.optim.Optimizer):
-    """For the formulas below: `move(w, g, state, t, lr, decay)` changes w."""
+    """Optimizer of a formula below: `move(w, g, state, t, lr, decay)` updates w in place."""
 
     def __init__(self, params, move, lr=LR, weight_decay=0.0):
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
@@ -45,7 +45,7 @@ def momentum_decoupled(momentum, nesterov=False):
 
 
 def averaged(beta, corrected, decoupled):
-    """v = beta v + (1 - beta) g; w -= lr v, or lr v / (1 - beta^t): the running average of gradients as the step."""
+    """v = beta v + (1 - beta) g; w -= lr v, or lr v / (1 - beta^t): the step is a running mean of the gradients."""
 
     def move(w, g, state, t, lr, decay):
         v = state["v"] = beta * state.get("v", 0) + (1 - beta) * (g if decoupled else g + decay * w)
@@ -55,7 +55,7 @@ def averaged(beta, corrected, decoupled):
 
 
 def trajectory(g, name, make, rates=None, skip=True):
-    """make(groups) -> an optimizer; `rates` its learning rate at each step, if it changes."""
+    """make(groups) returns an optimizer. `rates` gives the learning rate of each step, if it changes."""
     rng = random_of(name)
     start = {key: in_float(rng.uniform(-1, 1, shape)) for key, shape in SHAPES.items()}
     grads = {key: in_float(rng.uniform(-1, 1, (STEPS, *shape)) + 0.25) for key, shape in SHAPES.items()}
@@ -126,7 +126,7 @@ def clipping(g):
         return torch.sqrt(sum(p.grad.pow(2).sum() for p in parameters))
 
     def clip_norm(parameters, limit):
-        """limit / norm; PyTorch's clip_grad_norm_ divides by norm + 1e-6."""
+        """Scales by limit / norm. (PyTorch's clip_grad_norm_ divides by norm + 1e-6.)"""
         norm = norm_of(parameters)
         for p in parameters:
             p.grad.mul_(torch.clamp(limit / norm, max=1.0))

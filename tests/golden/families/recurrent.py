@@ -1,4 +1,4 @@
-"""Recurrent ops and layers. PyTorch's own where it has them; the other forms are loops over the formulas below.
+"""Recurrent ops and layers. The values are PyTorch's if it has the form; other forms are loops over the formulas below.
 
 Padded steps: outputs are zero, the last state is that after the last real step.
 """
@@ -32,8 +32,8 @@ def rnn_step(sigma, place):
 
 def gru_step(reset):
     def step(x, state, w):
-        """Cho et al. 2014, with PyTorch's z (1 keeps the state). The reset gate acts on the product with the state
-        (after) or on the state before it is multiplied (before); b_hn then stands outside of it."""
+        """Cho et al. 2014, with PyTorch's z (1 keeps the state). The reset gate multiplies the product with the state
+        (after), or the state before the product (before); then it does not multiply b_hn."""
         (h,) = state
         from_x = (x @ w["weight_ih"].T + w["bias_ih"]).chunk(3, -1)
         u, b = w["weight_hh"].chunk(3), w["bias_hh"].chunk(3)
@@ -54,7 +54,7 @@ def lstm_step(x, state, w):
 
 
 def sequence(step, x, state, weights, lengths=None, reverse=False):
-    """Every step's output [B, T, H], zero where padded, and the last real state of each row."""
+    """Outputs of all steps [B, T, H], zero at padding, and the state after the last unpadded step of each row."""
     time = x.shape[1]
     lengths = torch.full((x.shape[0],), time) if lengths is None else lengths
     outputs = [None] * time
@@ -147,7 +147,7 @@ def layers(g):
 
 
 class Formed(nn.Module):
-    """Two layers of a form that PyTorch does not have, with its parameter names."""
+    """Two layers of a form that PyTorch does not have, with PyTorch's parameter names."""
 
     def __init__(self, gates, step):
         super().__init__()

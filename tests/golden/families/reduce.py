@@ -1,4 +1,4 @@
-"""Reductions, running sums and softmax."""
+"""Reductions, cumulative sums and softmax."""
 
 import numpy as np
 import torch
@@ -8,7 +8,7 @@ from golden_file import Uniform
 
 
 def over_axes(g, op, function, spec=Uniform):
-    """function(x, dims, keepdim), over all axes, one, and two that are not neighbours."""
+    """Cases of function(x, dims, keepdim) over all axes, one axis, and two axes that are not adjacent."""
     g.op(f"{op}/all", lambda x: function(x, (0, 1, 2), False), x=spec(2, 3, 4))
     g.op(f"{op}/first axis", lambda x: function(x, (0,), False), x=spec(5, 3))
     g.op(f"{op}/last axis, kept", lambda x: function(x, (2,), True), x=spec(2, 3, 4))

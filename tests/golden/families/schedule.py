@@ -1,4 +1,4 @@
-"""Learning rates at steps 0, 1, ... 24: PyTorch's schedulers where they have the form, else the formula."""
+"""Learning rates at steps 0, 1, ... 24: from PyTorch's scheduler if there is one, else by formula."""
 
 import math
 
@@ -9,7 +9,7 @@ STEPS = 25
 
 
 def by_torch(make, lr=0.5):
-    """The rates that a scheduler gives to consecutive steps."""
+    """The rates of consecutive steps of a scheduler."""
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr)
     scheduler, rates = make(optimizer), []
     for _ in range(STEPS):
@@ -44,7 +44,7 @@ def write(g):
     formula("constant/warm-up", warmed(lambda step: 0.5, 4, 0.5))
     pytorch("linear_decay/no warm-up", schedulers.LinearLR, start_factor=1.0, end_factor=0.125, total_iters=20)
     formula("linear_decay/warm-up", warmed(lambda s: 0.0625 + 0.4375 * max(0, 20 - s) / 16, 4, 0.5))
-    # Past its end PyTorch's cosine rises again; ours stays at the floor.
+    # After its end PyTorch's cosine rises again, and xtape's stays at the floor.
     half = by_torch(lambda o: schedulers.CosineAnnealingLR(o, 20))
     g.raw("cosine/no warm-up", out={"rate": np.array(half[:21] + [0.0] * 4)})
     formula("cosine/warm-up and floor", lambda step: cosine(step, 4, 20, 0.5, 0.0625))
@@ -56,7 +56,7 @@ def write(g):
     g.raw("one_cycle/half up",
           out={"rate": np.array(by_torch(lambda o: schedulers.OneCycleLR(o, 0.5, total_steps=STEPS + 1, pct_start=0.5,
                                                                          div_factor=8, final_div_factor=2)))})
-    # Hu et al. 2024 (MiniCPM), section 4: a plateau, then a fall, here along a line.
+    # Hu et al. 2024 (MiniCPM), section 4: constant, then a decay, here a linear one.
     formula("warmup_stable_decay/five fall",
             warmed(lambda s: 0.0625 + 0.4375 * min(1, max(0, 20 - s) / 5), 4, 0.5))
     # Vaswani et al. 2017, section 5.3, equation 3, with the peak given.

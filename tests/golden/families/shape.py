@@ -1,4 +1,4 @@
-"""Ops that move elements, and those that pick them by index."""
+"""Ops that move elements, and ops that select them by index."""
 
 import numpy as np
 import torch

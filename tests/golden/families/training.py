@@ -1,4 +1,4 @@
-"""Loss curves of two small models over 200 steps, from weights and batches that the tests have too.
+"""Loss curves of two small models over 200 steps, from weights and batches that the tests share.
 
 The text is a sequence of integers made by a formula (see `sequence` here and in training_test.cpp): mostly determined
 by the two numbers before, so that there is something to learn.
@@ -29,7 +29,7 @@ def batch(text, step):
 
 
 class Gpt(nn.Module):
-    """Pre-norm blocks with exact GELU and a last layer norm (Radford et al. 2019)."""
+    """Pre-norm blocks with exact GELU and a final layer norm (Radford et al. 2019)."""
 
     def __init__(self, width=32, heads=4, layers=2):
         super().__init__()
@@ -61,7 +61,7 @@ class LstmModel(nn.Module):
 
 
 def start(model, rng):
-    """Weights from N(0, 0.1), gains around 1, exact in float."""
+    """Weights from N(0, 0.1), weights of norm layers around 1, exact in float32."""
     with torch.no_grad():
         for name, p in model.named_parameters():
             gain = "norm" in name and name.endswith("weight")
@@ -94,7 +94,7 @@ def curve(g, name, model, optimizer_of, rate):
 
 def write(g):
     def decay_groups(model):
-        """Decay 0.1 on what has two axes or more."""
+        """Weight decay of 0.1 on parameters with two axes or more."""
         return torch.optim.AdamW([{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": 0.1},
                                   {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}])
 

@@ -105,7 +105,7 @@ TEST_CASE("run.json tells what was run and where") {
   CHECK(info["parameters"] == 6);
   CHECK(info["threads"] == threads());
   CHECK(info["flavour"] == (kDouble ? "f64" : "f32"));
-  CHECK(info["isa"] == kernels::level().name);
+  CHECK(info["isa"] == kernels::isa().name);
   CHECK(info["blas"] == kernels::backend_name());
   for (const char* key : {"version", "compiler", "cpu", "started"}) CHECK(info[key].get<std::string>() != "");
   const json options = {{"steps", 9},

@@ -6,12 +6,14 @@
 
 #include "support.hpp"
 
+#include <string_view>
+
 namespace xtape::test {
 
 constexpr Limits kClose = {tolerance(1e-10, 2e-5), tolerance(1e-12, 1e-6)};
 
 template <class Named>
-const Named& at(const std::vector<Named>& list, const std::string& name) {
+const Named& at(const std::vector<Named>& list, std::string_view name) {
   for (const Named& x : list)
     if (x.name == name) return x;
   FAIL("there is no " << name);

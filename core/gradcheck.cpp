@@ -103,13 +103,10 @@ GradCheckResult gradcheck(const TensorFunction& function, const std::vector<Arra
 
 GradCases all_grad_cases() {
   GradCases all;
-  for (const auto& table : {activation_grad_cases,       arithmetic_grad_cases, attention_grad_cases,
-                            dropout_grad_cases,          einsum_grad_cases,     extremes_grad_cases,
-                            gather_grad_cases,           heads_grad_cases,      linear_algebra_grad_cases,
-                            linear_attention_grad_cases, loss_grad_cases,       norm_grad_cases,
-                            pointwise_loss_grad_cases,   recurrent_grad_cases,  reduce_grad_cases,
-                            score_attention_grad_cases,  select_grad_cases,     shape_grad_cases,
-                            softmax_grad_cases,          statistics_grad_cases})
+  for (const auto& table : {arithmetic_grad_cases, attention_grad_cases, dropout_grad_cases, einsum_grad_cases,
+                            gather_grad_cases, heads_grad_cases, linear_algebra_grad_cases, linear_attention_grad_cases,
+                            loss_grad_cases, mask_grad_cases, norm_grad_cases, recurrent_grad_cases, reduce_grad_cases,
+                            score_attention_grad_cases, shape_grad_cases, softmax_grad_cases, unary_grad_cases})
     for (GradCase& entry : table()) all.push_back(std::move(entry));
   return all;
 }

@@ -34,8 +34,8 @@ struct GradCheckResult {
   std::string where;  ///< input and element of the worst, with both numbers
 };
 
-/// Compares the gradient of sum(upstream * function(inputs)), upstream random, with central differences. Meaningful in
-/// the double flavour only.
+/// Compares the gradient of sum(upstream * function(inputs)), upstream random, with central differences. Meaningful only
+/// in double.
 GradCheckResult gradcheck(const TensorFunction& function, const std::vector<Array>& inputs,
                           const GradCheckOptions& options = {});
 
@@ -45,25 +45,22 @@ Array sample(const Shape& shape, std::uint64_t seed, double low = -1, double hig
 /// The tables of all op files.
 GradCases all_grad_cases();
 
-GradCases activation_grad_cases();
 GradCases arithmetic_grad_cases();
 GradCases attention_grad_cases();
 GradCases dropout_grad_cases();
 GradCases einsum_grad_cases();
-GradCases extremes_grad_cases();
 GradCases gather_grad_cases();
 GradCases heads_grad_cases();
 GradCases linear_algebra_grad_cases();
 GradCases linear_attention_grad_cases();
 GradCases loss_grad_cases();
+GradCases mask_grad_cases();
 GradCases norm_grad_cases();
-GradCases pointwise_loss_grad_cases();
 GradCases recurrent_grad_cases();
 GradCases reduce_grad_cases();
 GradCases score_attention_grad_cases();
-GradCases select_grad_cases();
 GradCases shape_grad_cases();
 GradCases softmax_grad_cases();
-GradCases statistics_grad_cases();
+GradCases unary_grad_cases();
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,7 +1,7 @@
 // Grads: where a rule puts the gradients of its op's inputs.
 #pragma once
 
-#include <xtape/core/kernels/output.hpp>
+#include <xtape/core/kernels/isa/output.hpp>
 #include <xtape/core/tensor.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

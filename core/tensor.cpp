@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/tensor.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

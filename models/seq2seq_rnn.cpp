@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/ops/activation.hpp>
 #include <xtape/core/ops/indexing.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/score_attention.hpp>
-#include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>
+#include <xtape/core/ops/unary.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/nn/init.hpp>
 

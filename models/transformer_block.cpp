@@ -1,5 +1,5 @@
-#include <xtape/core/ops/activation.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/unary.hpp>
 #include <xtape/models/transformer_block.hpp>
 #include <xtape/nn/init.hpp>
 

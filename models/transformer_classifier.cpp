@@ -1,7 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/reduce.hpp>
-#include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/models/transformer_classifier.hpp>
 #include <xtape/nn/init.hpp>

@@ -1,13 +1,12 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/ops/activation.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/extremes.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/score_attention.hpp>
-#include <xtape/core/ops/select.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>
+#include <xtape/core/ops/unary.hpp>
 #include <xtape/nn/attention_kinds.hpp>
 #include <xtape/nn/positions.hpp>
 

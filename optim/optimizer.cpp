@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 #include <algorithm>

@@ -2,18 +2,20 @@
 #include "limits.hpp"
 #include "workloads.hpp"
 
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/optim.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/kernels/unary.hpp>
 #include <xtape/core/threads.hpp>
 
 #include <cmath>

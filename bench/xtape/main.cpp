@@ -3,7 +3,7 @@
 
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/threads.hpp>
 
 int main() {

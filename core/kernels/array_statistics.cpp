@@ -1,5 +1,5 @@
 #include <xtape/core/kernels/array_statistics.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 #include <algorithm>
 #include <array>

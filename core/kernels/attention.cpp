@@ -1,7 +1,7 @@
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/attention.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/threads.hpp>
 

@@ -1,6 +1,6 @@
 #include <xtape/core/kernels/batch_norm.hpp>
-#include <xtape/core/kernels/column_totals.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/blocked_sum.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 

@@ -1,5 +1,5 @@
 #include <xtape/core/kernels/cached_attention.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/threads.hpp>
 
@@ -32,7 +32,7 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
   std::fill_n(q.data(), rows * width, real(0));
   std::fill_n(sums.data(), rows * value_width, real(0));
   for (index_t r = 0; r < rows; ++r)
-    isa().elementwise.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
+    isa().arithmetic.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
   in_blocks(longest, [&](index_t first, index_t count) {
     for (index_t r = 0; r < rows; ++r)
       isa().linear_attention.gemv(keys + first * width, count, width, q.data() + r * width,
@@ -46,7 +46,7 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
       if (seen <= 0) continue;
       isa().linear_attention.gemv_transposed(values + first * value_width, seen, value_width,
                                              weights.data() + r * longest + first, part.data());
-      isa().elementwise.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
+      isa().arithmetic.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
     }
   });
   for (index_t r = 0; r < rows; ++r)

@@ -1,26 +1,10 @@
 // The one matrix product of the library; everything else comes here. Row-major throughout.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
-
-/// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
-struct MatrixView {
-  const real* data;
-  index_t stride;
-  bool transposed = false;
-};
-
-/// What a product may skip, given a matrix of scores of which row i counts only in its columns below first + i: if it
-/// is c, the others are not needed; if it is a, or a is it transposed, the others are zero.
-struct CausalSkip {
-  enum class Operand { nothing, c, a, transposed_a };
-
-  Operand operand = Operand::nothing;
-  index_t first = 0;
-};
 
 /// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
 /// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
@@ -30,7 +14,6 @@ void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView 
           const real* bias = nullptr, CausalSkip skip = {});
 
 struct GemmProblem;
-struct PrefetchRegion;
 
 /// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
 class PackedMatrix {

@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 #include <cblas.h>
 #ifdef XTAPE_ONEDNN

@@ -1,4 +1,4 @@
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +19,7 @@ extern const Isa isa;
 
 namespace {
 
+/// XTAPE_ISA=v4 on a processor that has only v3 gives v3; any other name that is not supported gives plain.
 const Isa& choose() {
   const char* wanted = std::getenv("XTAPE_ISA");
   const auto allowed = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };

@@ -1,5 +1,5 @@
-#include <xtape/core/kernels/column_totals.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/blocked_sum.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/layer_norm.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
@@ -12,8 +12,8 @@ void layer_norm(const real* x, const real* weight, const real* bias, real eps, r
                 index_t rows, index_t width) {
   parallel_ranges(rows, rows_per_task(width), [&](index_t begin, index_t end) {
     for (index_t r = begin; r < end; ++r)
-      isa().norm.layer_norm(x + r * width, weight, bias, eps, y + r * width, mean ? mean + r : nullptr, inverse + r,
-                            width);
+      isa().layer_norm.layer_norm(x + r * width, weight, bias, eps, y + r * width, mean ? mean + r : nullptr,
+                                  inverse + r, width);
   });
 }
 
@@ -26,8 +26,8 @@ NormRows part(const NormRows& in, index_t first, index_t count) {
 }
 
 void rows_backward(const NormRows& in, Output dx, index_t first, index_t count, real* weight_sums, real* bias_sums) {
-  isa().norm.layer_norm_backward(part(in, first, count), dx.data ? dx.data + first * in.width : nullptr, dx.add,
-                                 weight_sums, bias_sums);
+  isa().layer_norm.layer_norm_backward(part(in, first, count), dx.data ? dx.data + first * in.width : nullptr, dx.add,
+                                       weight_sums, bias_sums);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // root-mean-square normalisation.
 #pragma once
 
-#include <xtape/core/kernels/output.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
@@ -10,16 +10,6 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 /// be null. mean and inverse = 1/sqrt(variance + eps), [rows], are what the backward needs.
 void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse,
                 index_t rows, index_t width);
-
-/// What the backward reads: the input, the gain or null, the mean or null, the inverse and the upstream gradient.
-struct NormRows {
-  const real* x;        // [rows, width]
-  const real* weight;   // [width]
-  const double* mean;   // [rows]
-  const real* inverse;  // [rows]
-  const real* dy;       // [rows, width]
-  index_t rows, width;
-};
 
 /// With n = (x - mean) inverse and g = gain dy: dx = inverse (g - mean(g) - n mean(g n)), without a mean the middle
 /// term is absent; dweight = sum over rows of dy n; dbias = sum over rows of dy. Any may be unwanted.

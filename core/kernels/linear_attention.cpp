@@ -1,5 +1,5 @@
-#include <xtape/core/kernels/elementwise.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/linear_attention.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/threads.hpp>
@@ -50,11 +50,11 @@ class Sums {
     for (index_t f = 0; f < features_; ++f) totals[f] += a[f];
   }
   void rescale(real factor) const {
-    if (factor != 1) isa().elementwise.scaled(rows, factor, rows, false, features_ * (width_ + 1));
+    if (factor != 1) isa().arithmetic.scaled(rows, factor, rows, false, features_ * (width_ + 1));
   }
   void shrink_row(index_t f, real factor) const {
     if (factor == 1) return;
-    isa().elementwise.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
+    isa().arithmetic.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
     totals[f] *= factor;
   }
   void mix(const real* a, real* padded_out) const {
@@ -127,7 +127,7 @@ struct Group {
       return features.data();
     }
     if (!log_key_weights) return row;
-    isa().elementwise.scaled(row, shrunk(log_key_weights[j], running_max[0]), features.data(), false, p.features);
+    isa().arithmetic.scaled(row, shrunk(log_key_weights[j], running_max[0]), features.data(), false, p.features);
     return features.data();
   }
 
@@ -159,7 +159,7 @@ struct Group {
       return;
     }
     const double total = isa().reduce.dot(q, sums.totals, p.features);
-    isa().elementwise.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
+    isa().arithmetic.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
   }
 };
 
@@ -169,7 +169,7 @@ bool all_zero(const real* x, index_t n) {
 
 /// to = from, or to += from.
 void deliver(const real* from, real* to, bool accumulate, index_t n) {
-  if (to) isa().elementwise.scaled(from, 1, to, accumulate, n);
+  if (to) isa().arithmetic.scaled(from, 1, to, accumulate, n);
 }
 
 void zero_unless(bool accumulate, real* to, index_t n) {

@@ -1,26 +1,39 @@
-// Losses that compare two arrays element by element.
+// Losses that compare two arrays element by element, and cross-entropy over the rows of a [rows, width] matrix. In
+// cross-entropy a row of minus infinities has the loss infinity and zero gradient.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
-
-enum class Loss {
-  squared,               ///< (x - t)^2
-  absolute,              ///< |x - t|
-  huber,                 ///< squared error / 2 up to a distance p, linear beyond
-  binary_cross_entropy,  ///< of target t and the probability sigmoid(x)
-  divergence,            ///< t (log t - x)
-  divergence_of_logs,    ///< exp(t) (t - x)
-};
 
 /// loss[i] = f(x[i], t[i]) with the parameter p.
 void pointwise_loss(Loss f, real p, const real* x, const real* t, real* loss, index_t n);
 
-enum class Side { input, target };
-
 /// out[i] = weights[i * step] times the derivative by x[i] or by t[i], or added to out when `accumulate`; step 0 or 1.
 void pointwise_loss_backward(Loss f, real p, Side side, const real* x, const real* t, const real* weights, index_t step,
                              real* out, bool accumulate, index_t n);
+
+/// log_sums[r] = log(sum(exp(x[r]))), and losses[r] = sum over i of q[i] (log_sums[r] - x[r, i]) with the target
+/// distribution q = (1 - smoothing) onehot(targets[r]) + smoothing / width. A negative target is ignored: its loss is
+/// 0.
+void cross_entropy(const real* x, const index_t* targets, double smoothing, real* losses, double* log_sums,
+                   index_t rows, index_t width);
+
+/// dx[r] = weights[r * step] (softmax(x[r]) - q), step 0 or 1; exactly zero for ignored rows.
+void cross_entropy_backward(const real* x, const index_t* targets, double smoothing, const double* log_sums,
+                            const real* weights, index_t step, real* dx, bool accumulate, index_t rows, index_t width);
+
+/// Like cross_entropy with q = (1 - smoothing) t[r] + smoothing / width, t [rows, width]; totals[r] = sum of q.
+void soft_cross_entropy(const real* x, const real* t, double smoothing, real* losses, double* log_sums, real* totals,
+                        index_t rows, index_t width);
+
+/// dx[r] = weights[r * step] (totals[r] softmax(x[r]) - q), step 0 or 1.
+void soft_cross_entropy_backward(const real* x, const real* t, double smoothing, const double* log_sums,
+                                 const real* totals, const real* weights, index_t step, real* dx, bool accumulate,
+                                 index_t rows, index_t width);
+
+/// dt[r] = weights[r * step] (1 - smoothing) (log_sums[r] - x[r]), step 0 or 1.
+void soft_cross_entropy_target_backward(const real* x, double smoothing, const double* log_sums, const real* weights,
+                                        index_t step, real* dt, bool accumulate, index_t rows, index_t width);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

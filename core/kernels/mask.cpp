@@ -1,22 +1,14 @@
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/mask.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-constexpr index_t kGrainSize = 1 << 15;  // elements a thread takes at a time
+constexpr index_t kGrainSize = 1 << 15;  // elements
 
-const SelectTable& table() { return isa().select; }
-
-/// body(first element, offset_a, step_a, offset_b, step_b, run) for each row of a walk over two operands.
-template <class Body>
-void for_pairs(const StridedLoop& loop, const Body& body) {
-  const StridedLoop w = coalesced(loop);
-  const index_t run = w.size[w.rank - 1];
-  const index_t step_a = w.stride[w.rank - 1], step_b = w.stride_b[w.rank - 1];
-  parallel_rows(w, [&](index_t row, index_t a, index_t b) { body(row * run, a, step_a, b, step_b, run); });
-}
+const MaskTable& table() { return isa().mask; }
 
 }  // namespace
 
@@ -27,8 +19,10 @@ void compare(Compare f, const real* a, index_t step_a, const real* b, index_t st
 }
 
 void compare_strided(Compare f, const StridedLoop& loop, const real* a, const real* b, bool* mask) {
-  for_pairs(loop, [&](index_t i, index_t at_a, index_t step_a, index_t at_b, index_t step_b, index_t run) {
-    table().compare(f, a + at_a, step_a, b + at_b, step_b, mask + i, run);
+  const StridedLoop l = coalesced(loop);
+  const int last = l.rank - 1;
+  parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {
+    table().compare(f, a + at_a, l.stride[last], b + at_b, l.stride_b[last], mask + row * l.size[last], l.size[last]);
   });
 }
 
@@ -39,8 +33,11 @@ void select(const bool* mask, const real* a, index_t step_a, const real* b, inde
 }
 
 void select_strided(const bool* mask, const StridedLoop& loop, const real* a, const real* b, real* y) {
-  for_pairs(loop, [&](index_t i, index_t at_a, index_t step_a, index_t at_b, index_t step_b, index_t run) {
-    table().select(mask + i, a + at_a, step_a, b + at_b, step_b, y + i, run);
+  const StridedLoop l = coalesced(loop);
+  const int last = l.rank - 1;
+  parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {
+    const index_t i = row * l.size[last];
+    table().select(mask + i, a + at_a, l.stride[last], b + at_b, l.stride_b[last], y + i, l.size[last]);
   });
 }
 
@@ -50,11 +47,17 @@ void select_or_zero(const bool* mask, bool when, const real* x, real* y, bool ac
   });
 }
 
+void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n) {
+  parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) {
+    table().select_scaled(x + b, keep + b, scale, y + b, accumulate, e - b);
+  });
+}
+
 void expand_mask(const StridedLoop& loop, const bool* mask, bool* out) {
-  const StridedLoop w = coalesced(loop);
-  const index_t run = w.size[w.rank - 1], step = w.stride[w.rank - 1];
-  parallel_rows(w, [&](index_t row, index_t at, index_t) {
-    for (index_t i = 0; i < run; ++i) out[row * run + i] = mask[at + i * step];
+  const StridedLoop l = coalesced(loop);
+  const index_t size = l.size[l.rank - 1], step = l.stride[l.rank - 1];
+  parallel_rows(l, [&](index_t row, index_t at, index_t) {
+    for (index_t i = 0; i < size; ++i) out[row * size + i] = mask[at + i * step];
   });
 }
 

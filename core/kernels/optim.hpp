@@ -1,28 +1,15 @@
-// Optimizer updates, one pass over each parameter. Each returns the sum of squares of what it added to the value.
+// Optimizer updates, one pass over each parameter; the formulas are in isa/types.hpp. Each returns the sum of the
+// squares of what it added to the value.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
-
-/// One Adam step (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2):
-///   g += l2 * value;                      m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
-///   value -= decay * value + step * m / (sqrt(v) * v_scale + epsilon)
-/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t).
-struct AdamStep {
-  double beta1, beta2, epsilon, step, v_scale, l2, decay;
-};
 
 /// `first` and `second` are the moments m and v.
 double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n);
 
-/// One step of gradient descent, with a velocity v or (velocity null) without:
-///   g += l2 * value;                      v = keep v + fresh g
-///   value -= decay * value + gradient_rate * g + velocity_rate * v
-struct MomentumStep {
-  double keep, fresh, gradient_rate, velocity_rate, l2, decay;
-};
-
+/// `velocity` may be null.
 double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

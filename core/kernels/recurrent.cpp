@@ -1,5 +1,5 @@
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
 #include <xtape/core/threads.hpp>
 
@@ -70,7 +70,7 @@ void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Par
   const index_t* place = r.steps.place + p.row;
   real* dh = g.dh + p.begin * r.hidden;
   for (index_t i = 0; i < p.rows; ++i)
-    isa().elementwise.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
+    isa().arithmetic.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
   if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
 }
 
@@ -230,7 +230,7 @@ void take_rows(const real* x, const index_t* rows, index_t count, index_t width,
 
 void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate) {
   for_rows(count, width,
-           [&](index_t i) { isa().elementwise.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
+           [&](index_t i) { isa().arithmetic.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

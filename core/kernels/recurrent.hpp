@@ -5,11 +5,9 @@
 // Letters: B sequences, H hidden size, N steps of all sequences together, G gate columns of width H.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
-
-enum class Nonlinearity { tanh, relu, sigmoid };
 
 /// The steps of B sequences as N packed rows. Sequences stand by falling length; step s has one row for each sequence
 /// longer than s, in that order, so the rows of a step continue a prefix of the step before it.

@@ -1,8 +1,7 @@
-#include <xtape/core/kernels/column_totals.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
-#include <xtape/core/kernels/pieces.hpp>
+#include <xtape/core/kernels/blocked_sum.hpp>
+#include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +10,18 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
+const ReduceTable& table() { return isa().reduce; }
+
 void put(real* out, double value, bool accumulate) {
   *out = static_cast<real>(accumulate ? static_cast<double>(*out) + value : value);
 }
 
-/// Sums over the rows of one [rows, columns] matrix.
+/// out [columns] = scale times the sums over the rows of x [rows, columns].
 void column_sums(const real* x, index_t rows, index_t columns, double scale, real* out, bool accumulate) {
   blocked_column_sums(
       rows, columns, rows * columns,
       [&](index_t first, index_t count, real* sums) {
-        isa().reduce.column_sums(x + first * columns, count, columns, columns, sums);
+        table().column_sums(x + first * columns, count, columns, columns, sums);
       },
       [&](index_t c, double total) { put(out + c, scale * total, accumulate); });
 }
@@ -28,17 +29,17 @@ void column_sums(const real* x, index_t rows, index_t columns, double scale, rea
 }  // namespace
 
 double sum(const real* x, index_t n) {
-  return blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.sum(x + b, e - b); });
+  return blocked_sum(n, [x](index_t b, index_t e) { return table().sum(x + b, e - b); });
 }
 
 double sum_of_squares(const real* x, index_t n) {
-  return blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.sum_of_squares(x + b, e - b); });
+  return blocked_sum(n, [x](index_t b, index_t e) { return table().sum_of_squares(x + b, e - b); });
 }
 
 double norm(const real* x, index_t n) {
   const double squares = sum_of_squares(x, n);
   if (std::isnan(squares) || (squares > 1e-280 && !std::isinf(squares))) return std::sqrt(squares);
-  double largest = 0;  // squares of doubles overflow or vanish: scale by the largest
+  double largest = 0;  // the squares overflowed or underflowed: scale by the largest element
   for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
   if (largest == 0 || std::isinf(largest)) return largest;
   double scaled = 0;
@@ -48,43 +49,28 @@ double norm(const real* x, index_t n) {
 
 bool all_finite(const real* x, index_t n) {
   const double failures =
-      blocked_sum(n, [x](index_t b, index_t e) { return isa().reduce.all_finite(x + b, e - b) ? 0.0 : 1.0; });
+      blocked_sum(n, [x](index_t b, index_t e) { return table().all_finite(x + b, e - b) ? 0.0 : 1.0; });
   return failures == 0;
 }
 
 void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate) {
   if (inner == 1) {
     if (outer == 1) return put(out, scale * sum(x, count), accumulate);
-    parallel_ranges(outer, std::max<index_t>(1, kGrainSize / std::max<index_t>(1, count)), [&](index_t b, index_t e) {
-      for (index_t o = b; o < e; ++o) put(out + o, scale * isa().reduce.sum(x + o * count, count), accumulate);
-    });
-    return;
+    return for_each_row(outer, count,
+                        [&](index_t o, index_t at) { put(out + o, scale * table().sum(x + at, count), accumulate); });
   }
   for (index_t o = 0; o < outer; ++o)
     column_sums(x + o * count * inner, count, inner, scale, out + o * inner, accumulate);
 }
 
-namespace {
-
-/// body(row, offset of row) for every row, shared among threads.
-template <class Body>
-void for_each_row(index_t rows, index_t width, const Body& body) {
-  parallel_ranges(rows, std::max<index_t>(1, kGrainSize / std::max<index_t>(1, width)),
-                  [&](index_t begin, index_t end) {
-                    for (index_t r = begin; r < end; ++r) body(r, r * width);
-                  });
-}
-
-}  // namespace
-
 void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = isa().reduce.extreme(x + at, width, largest); });
+  for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = table().extreme(x + at, width, largest); });
 }
 
 void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
                       index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    isa().reduce.max_min_backward_row(x + at, y[r], dy[r], dx + at, accumulate, width);
+    table().max_min_backward_row(x + at, y[r], dy[r], dx + at, accumulate, width);
   });
 }
 
@@ -97,13 +83,13 @@ void argument_of(const real* x, const real* y, index_t* positions, index_t rows,
 }
 
 void moments(const real* x, double* mean, double* squares, index_t rows, index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) { isa().reduce.moments(x + at, width, mean + r, squares + r); });
+  for_each_row(rows, width, [&](index_t r, index_t at) { table().moments(x + at, width, mean + r, squares + r); });
 }
 
 void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
                    index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    isa().reduce.subtract_mean(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
+    table().subtract_mean(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
   });
 }
 
@@ -113,7 +99,7 @@ void norms(const real* x, real* y, index_t rows, index_t width) {
     return;
   }
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    y[r] = static_cast<real>(std::sqrt(isa().reduce.sum_of_squares(x + at, width)));
+    y[r] = static_cast<real>(std::sqrt(table().sum_of_squares(x + at, width)));
   });
 }
 

@@ -1,5 +1,5 @@
-// Sums in a fixed order: partial sums in `real` over short runs, the rest in double. The same bits for any number of
-// threads.
+// Sums, extremes and moments. Sums run in a fixed order, in `real` over short blocks and in double over the blocks: the
+// same bits for any number of threads.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -15,7 +15,7 @@ double sum(const real* x, index_t n);
 /// Sum of squares, in double throughout.
 double sum_of_squares(const real* x, index_t n);
 
-/// 2-norm, right for elements whose squares overflow or vanish too; infinite or NaN if an element is.
+/// 2-norm, also right for elements whose squares overflow or underflow; infinite or NaN if an element is.
 double norm(const real* x, index_t n);
 
 /// False if an element is infinite or NaN.
@@ -24,17 +24,17 @@ bool all_finite(const real* x, index_t n);
 /// y[r] = largest or smallest element of row r of [rows, width], width >= 1; NaN if one is NaN.
 void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width);
 
-/// dx[r, i] = dy[r] shared evenly among the elements of row r that equal y[r], 0 for the others.
+/// dx[r, i] = dy[r] / k for the k elements of row r that equal y[r], 0 for the others; added to dx when `accumulate`.
 void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
                       index_t width);
 
-/// Position of the first element of each row that equals y[r], or is NaN if y[r] is.
+/// positions[r] = index of the first element of row r that equals y[r], or is NaN if y[r] is NaN.
 void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width);
 
-/// Mean of each row, and sum of squared distances from it; width >= 1.
+/// Mean of each row, and the sum of the squared differences from it; width >= 1.
 void moments(const real* x, double* mean, double* squares, index_t rows, index_t width);
 
-/// dx[r, i] = scale[r] (x[r, i] - mean[r]); a null mean is 0.
+/// dx[r, i] = scale[r] (x[r, i] - mean[r]), or added to dx when `accumulate`; a null mean means 0.
 void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
                    index_t width);
 

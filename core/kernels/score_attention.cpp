@@ -1,6 +1,6 @@
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/scratch.hpp>
 #include <xtape/core/threads.hpp>
@@ -43,8 +43,8 @@ void additive_scores(const AttentionMask& mask, index_t width, const real* q, co
     for (index_t t = 0; t < mask.queries; ++t) {
       real* row = head_rows(scores, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
       const index_t reach = mask.causal_limit(t);
-      isa().additive.tanh_sums(head_rows(q, b, mask.heads, h, mask.queries, width) + t * width, keys, reach, width,
-                               sums.data());
+      isa().score_attention.tanh_sums(head_rows(q, b, mask.heads, h, mask.queries, width) + t * width, keys, reach,
+                                      width, sums.data());
       for (index_t s = 0; s < mask.keys; ++s)
         row[s] = s < reach && !mask.masked(b, t, s)
                      ? static_cast<real>(isa().reduce.dot(sums.data() + s * width, w + h * width, width))
@@ -66,9 +66,10 @@ void additive_scores_backward(const AttentionMask& mask, index_t width, const re
       const real* up = head_rows(upstream, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
       for (index_t s = 0; s < mask.causal_limit(t); ++s) {
         if (up[s] == 0 || mask.masked(b, t, s)) continue;
-        isa().additive.tanh_sums(q + at, keys + s * width, 1, width, sum.data());
-        isa().additive.tanh_sum_derivatives(up[s], sum.data(), w + h * width, width, dq + at,
-                                            key_derivatives + s * width, partial.data() + (b * mask.heads + h) * width);
+        isa().score_attention.tanh_sums(q + at, keys + s * width, 1, width, sum.data());
+        isa().score_attention.tanh_sum_derivatives(up[s], sum.data(), w + h * width, width, dq + at,
+                                                   key_derivatives + s * width,
+                                                   partial.data() + (b * mask.heads + h) * width);
       }
     }
   });
@@ -96,7 +97,7 @@ void attention_values(const AttentionMask& mask, index_t value_width, const real
       real* to = out + ((b * mask.heads + h) * mask.queries + t) * value_width;
       std::fill_n(to, value_width, real(0));
       for (index_t s = 0; s < mask.causal_limit(t); ++s)
-        if (row[s] != 0) isa().elementwise.scaled(values + s * value_width, row[s], to, true, value_width);
+        if (row[s] != 0) isa().arithmetic.scaled(values + s * value_width, row[s], to, true, value_width);
     }
   });
 }
@@ -113,7 +114,7 @@ void attention_values_backward(const AttentionMask& mask, index_t value_width, c
         const index_t value = at + s * value_width;
         if (dweights)
           dweights[row + s] = weight == 0 ? 0 : static_cast<real>(isa().reduce.dot(up, v + value, value_width));
-        if (dv && weight != 0) isa().elementwise.scaled(up, weight, dv + value, true, value_width);
+        if (dv && weight != 0) isa().arithmetic.scaled(up, weight, dv + value, true, value_width);
       }
     }
   });

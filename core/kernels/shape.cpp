@@ -1,4 +1,4 @@
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/shape.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accum
 void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, index_t next, real* to,
                index_t to_stride, bool accumulate) {
   if (rows == kSquare && columns == kSquare && !accumulate)
-    return isa().permute.transpose(from, from_stride, next, to, to_stride);
+    return isa().shape.transpose(from, from_stride, next, to, to_stride);
   real square[kSquare][kSquare];
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < rows; ++i) square[i][j] = from[j * from_stride + i];
@@ -71,15 +71,6 @@ void copy_to_strided(const StridedLoop& loop, const real* x, real* y, bool accum
     });
   parallel_rows(w,
                 [&](index_t row, index_t at, index_t) { copy_run(x + row * run, 1, y + at, step, accumulate, run); });
-}
-
-void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real* b, real* y) {
-  const StridedLoop w = coalesced(loop);
-  const index_t run = w.size[w.rank - 1];
-  const index_t step_a = w.stride[w.rank - 1], step_b = w.stride_b[w.rank - 1];
-  parallel_rows(w, [&](index_t row, index_t at, index_t at_b) {
-    binary(f, a + at, step_a, b + at_b, step_b, y + row * run, run);
-  });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

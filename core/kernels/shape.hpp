@@ -1,7 +1,6 @@
 // Reordering and broadcasting of axes, by strides.
 #pragma once
 
-#include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/strided_loop.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
@@ -11,8 +10,5 @@ void copy_from_strided(const StridedLoop& loop, const real* x, real* y, bool acc
 
 /// y[strided] = x[walk order], x contiguous; added to y when `accumulate`. The places in y must be distinct.
 void copy_to_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate);
-
-/// y[walk order] = f(a[strided], b[strided_b]).
-void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real* b, real* y);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

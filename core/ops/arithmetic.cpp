@@ -5,7 +5,6 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 using kernels::Binary;
-using kernels::Unary;
 
 Tensor add(const Tensor& a, const Tensor& b) {
   return Tape::record("add", {a, b}, broadcast_binary("add", Binary::add, a.value(), b.value()),
@@ -30,7 +29,7 @@ Tensor sub(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-/// Adds dy * factor to input i, straight into its buffer when nothing was broadcast.
+/// Adds dy * factor to the gradient of an input, without a temporary array if nothing was broadcast.
 void add_product(const char* op, Grads& g, std::size_t input, const Shape& shape, const Array& dy,
                  const Array& factor) {
   if (!g.needs(input)) return;
@@ -78,32 +77,46 @@ Tensor operator/(real s, const Tensor& x) { return div(Tensor::scalar(s), x); }
 Tensor pow(const Tensor& a, const Tensor& b) {
   Tensor y = broadcast_binary("pow", Binary::pow, a.value(), b.value());
   return Tape::record("pow", {a, b}, y, [a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-    const auto mul_no_nan = [&](std::size_t input, Binary derivative) {
+    const auto add_derivative = [&](std::size_t input, Binary derivative) {
       if (!g.needs(input)) return;
       const Tensor derivatives = broadcast_binary("pow", derivative, a.value(), b.value());
       g.add(input, broadcast_binary("pow", Binary::mul_no_nan, dy, derivatives.value()).value());
     };
-    mul_no_nan(0, Binary::pow_base);      // b a^(b-1)
-    mul_no_nan(1, Binary::pow_exponent);  // a^b log a
+    add_derivative(0, Binary::pow_base);      // b a^(b-1)
+    add_derivative(1, Binary::pow_exponent);  // a^b log a
   });
 }
 
 Tensor pow(const Tensor& x, real exponent) { return pow(x, Tensor::scalar(exponent)); }
 
-Tensor exp(const Tensor& x) { return unary_op("exp", Unary::exp, x, false); }
-Tensor expm1(const Tensor& x) { return unary_op("expm1", Unary::expm1, x, true); }
-Tensor log(const Tensor& x) { return unary_op("log", Unary::log, x, true); }
-Tensor log1p(const Tensor& x) { return unary_op("log1p", Unary::log1p, x, true); }
-Tensor sqrt(const Tensor& x) { return unary_op("sqrt", Unary::sqrt, x, false); }
-Tensor abs(const Tensor& x) { return unary_op("abs", Unary::abs, x, true); }
-Tensor sin(const Tensor& x) { return unary_op("sin", Unary::sin, x, true); }
-Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, true); }
+namespace {
+
+/// Maximum or minimum. The chosen operand gets the gradient; at ties each gets half of it.
+Tensor max_or_min(const char* op, Binary f, const Tensor& a, const Tensor& b) {
+  const bool largest = f == Binary::max;
+  return Tape::record(op, {a, b}, broadcast_binary(op, f, a.value(), b.value()),
+                      [op, largest, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
+                        const auto add_share = [&](std::size_t input, bool a_first) {
+                          if (!g.needs(input)) return;
+                          const Tensor share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
+                                                       : broadcast_binary(op, Binary::max_share, b.value(), a.value());
+                          g.add(input, broadcast_binary(op, Binary::mul_no_nan, share.value(), dy).value());
+                        };
+                        add_share(0, largest);
+                        add_share(1, !largest);
+                      });
+}
+
+}  // namespace
+
+Tensor maximum(const Tensor& a, const Tensor& b) { return max_or_min("maximum", Binary::max, a, b); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return max_or_min("minimum", Binary::min, a, b); }
 
 GradCases arithmetic_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array a = sample({2, 3}, 1), b = sample({2, 3}, 2, 0.5, 2), row = sample({3}, 3, 0.5, 2);
   const Array column = sample({2, 1}, 4, 0.5, 2), cube = sample({4, 1, 3}, 5, 0.5, 2), scalar = sample({}, 6, 0.5, 2);
-  const Array positive = sample({2, 3}, 7, 0.5, 2), angles = sample({2, 3}, 8, -7, 7);
+  const Array positive = sample({2, 3}, 7, 0.5, 2);
   GradCases cases;
   const auto both = [&](const char* op, const Array& first, TensorFunction f) {
     cases.push_back({op, "same shape", {first, b}, f});
@@ -122,14 +135,14 @@ GradCases arithmetic_grad_cases() {
   cases.push_back({"affine", "shift only", {a}, [](Args x) { return x[0] + real(2); }});
   cases.push_back({"affine", "negation", {a}, [](Args x) { return -x[0]; }});
   cases.push_back({"div", "number over tensor", {b}, [](Args x) { return real(2) / x[0]; }});
-  cases.push_back({"exp", "", {a}, [](Args x) { return exp(x[0]); }});
-  cases.push_back({"log", "", {positive}, [](Args x) { return log(x[0]); }});
-  cases.push_back({"sqrt", "", {positive}, [](Args x) { return sqrt(x[0]); }});
-  cases.push_back({"expm1", "", {a}, [](Args x) { return expm1(x[0]); }});
-  cases.push_back({"log1p", "", {positive}, [](Args x) { return log1p(x[0]); }});
-  cases.push_back({"abs", "away from 0", {a}, [](Args x) { return abs(x[0]); }});
-  cases.push_back({"sin", "", {angles}, [](Args x) { return sin(x[0]); }});
-  cases.push_back({"cos", "", {angles}, [](Args x) { return cos(x[0]); }});
+  const auto extremes = [&](const char* title, const Array& first, const Array& second) {
+    cases.push_back({"maximum", title, {first, second}, [](Args x) { return maximum(x[0], x[1]); }});
+    cases.push_back({"minimum", title, {first, second}, [](Args x) { return minimum(x[0], x[1]); }});
+  };
+  extremes("same shape", sample({2, 3}, 101), sample({2, 3}, 102));
+  extremes("row", sample({2, 3}, 101), sample({3}, 103));
+  extremes("both broadcast", sample({4, 1, 3}, 104), sample({2, 1}, 105));
+  extremes("scalar", sample({2, 3}, 101), sample({}, 106));
   return cases;
 }
 

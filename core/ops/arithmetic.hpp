@@ -1,4 +1,4 @@
-// Elementwise arithmetic with numpy's broadcasting. Operands of shapes that do not broadcast throw ShapeError.
+// Elementwise arithmetic of two tensors, with NumPy's broadcasting. Shapes that do not broadcast are a ShapeError.
 #pragma once
 
 #include <xtape/core/tape.hpp>
@@ -11,22 +11,16 @@ Tensor mul(const Tensor& a, const Tensor& b);  ///< a * b
 Tensor div(const Tensor& a, const Tensor& b);  ///< a / b
 Tensor neg(const Tensor& x);                   ///< -x
 
-/// a^b. At a = 0 the gradients are the limits where they are finite: 0 to a for b = 0, 0 to b for b >= 0.
+/// a^b. At a = 0 the derivatives are their limits where these are finite: by a 0 for b = 0, by b 0 for b >= 0.
 Tensor pow(const Tensor& a, const Tensor& b);
 Tensor pow(const Tensor& x, real exponent);
 
 /// scale * x + shift.
 Tensor affine(const Tensor& x, real scale, real shift);
 
-Tensor exp(const Tensor& x);
-Tensor expm1(const Tensor& x);  ///< exp(x) - 1, exact near 0
-Tensor log(const Tensor& x);
-Tensor log1p(const Tensor& x);  ///< log(1 + x), exact near 0
-/// Gradient 1/(2 sqrt(x)): infinite at 0, but 0 there if the upstream gradient is exactly 0.
-Tensor sqrt(const Tensor& x);
-Tensor abs(const Tensor& x);  ///< |x|; the gradient at 0 is 0
-Tensor sin(const Tensor& x);
-Tensor cos(const Tensor& x);
+/// The larger or smaller of two, NaN if one is NaN. At ties each gets half the gradient.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }

@@ -4,6 +4,7 @@
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/random.hpp>
 
 #include <cmath>
@@ -187,35 +188,6 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
                                                     {packed_part(to.data, p, 0), packed_part(to.data, p, 1),
                                                      packed_part(to.data, p, 2), to.add, to.add, to.add});
                       });
-}
-
-namespace {
-
-void check_size(const char* op, index_t size) {
-  if (size < 0) throw ValueError(op, "an extent must not be negative, but is " + std::to_string(size));
-}
-
-}  // namespace
-
-Mask padding_mask(const IndexArray& lengths, index_t keys) {
-  if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
-  check_size("padding_mask", keys);
-  Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
-  for (std::size_t b = 0; b < lengths.size(); ++b) {
-    const index_t length = lengths.data()[b];
-    if (length < 0 || length > keys)
-      throw IndexError("padding_mask", "length " + std::to_string(length) + " is outside 0.." + std::to_string(keys));
-    for (index_t s = 0; s < keys; ++s) out.data()[static_cast<index_t>(b) * keys + s] = s >= length;
-  }
-  return out;
-}
-
-Mask causal_mask(index_t queries, index_t keys) {
-  for (index_t size : {queries, keys}) check_size("causal_mask", size);
-  Mask out(Shape{static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
-  for (index_t t = 0; t < queries; ++t)
-    for (index_t s = 0; s < keys; ++s) out.data()[t * keys + s] = s > t + keys - queries;
-  return out;
 }
 
 GradCases attention_grad_cases() {

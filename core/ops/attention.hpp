@@ -26,12 +26,4 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 /// [B, T, C]. No copies to separate the heads. Throws ShapeError, ValueError.
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options = {});
 
-/// key_padding for sequences of the given lengths [B]: true from each length on. Throws IndexError for a length outside
-/// 0..S, ValueError for a negative S.
-Mask padding_mask(const IndexArray& lengths, index_t keys);
-
-/// True above the diagonal, aligned at the end: the [T, S] mask that `causal` stands for. Throws ValueError for a
-/// negative extent.
-Mask causal_mask(index_t queries, index_t keys);
-
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -4,6 +4,7 @@
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/threads.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

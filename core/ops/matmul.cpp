@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>

@@ -2,15 +2,17 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/reduce.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-/// A run of adjacent axes to be summed, as outer x count x inner.
+/// Adjacent axes that are summed together, as outer x count x inner.
 struct Group {
   std::size_t first, last;
 };
@@ -93,9 +95,118 @@ Tensor cumsum(const Tensor& x, index_t axis) {
   });
 }
 
+namespace {
+
+ReductionRows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
+  const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
+  if (r.width == 0) fail_shapes<Shape>(op, "the largest or smallest of no elements is not defined", {x.shape()});
+  return r;
+}
+
+Tensor max_or_min_over(const char* op, bool largest, const Tensor& x, const Axes& axes, bool keep_dims) {
+  const ReductionRows r = nonempty_rows(op, x, axes, keep_dims);
+  Array out(r.shape);
+  kernels::row_max_min(r.x.data(), largest, out.data(), r.rows, r.width);
+  const Tensor y(std::move(out));
+  return Tape::record(op, {r.x}, y, [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);
+    kernels::max_min_backward(x.data(), y.data(), dy.data(), dx.data, dx.add, rows, width);
+  });
+}
+
+IndexArray arg_max_min(const char* caller, bool largest, const Tensor& x, index_t axis, bool keep_dims) {
+  const ReductionRows r = nonempty_rows(caller, x.detach(), {axis}, keep_dims);
+  Array values(r.shape);
+  kernels::row_max_min(r.x.data(), largest, values.data(), r.rows, r.width);
+  IndexArray positions(r.shape);
+  kernels::argument_of(r.x.data(), values.data(), positions.data(), r.rows, r.width);
+  return positions;
+}
+
+}  // namespace
+
+Tensor max(const Tensor& x, const Axes& axes, bool keep_dims) {
+  return max_or_min_over("max", true, x, axes, keep_dims);
+}
+Tensor min(const Tensor& x, const Axes& axes, bool keep_dims) {
+  return max_or_min_over("min", false, x, axes, keep_dims);
+}
+
+IndexArray argmax(const Tensor& x, index_t axis, bool keep_dims) {
+  return arg_max_min("argmax", true, x, axis, keep_dims);
+}
+IndexArray argmin(const Tensor& x, index_t axis, bool keep_dims) {
+  return arg_max_min("argmin", false, x, axis, keep_dims);
+}
+
+namespace {
+
+/// The variance, or with `root` the standard deviation.
+Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& axes, bool keep_dims,
+                        double correction) {
+  const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
+  const double freedom = static_cast<double>(r.width) - correction;
+  if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
+  if (!(freedom > 0))
+    throw ValueError(op, "the correction must be less than the number of elements, " + std::to_string(r.width) +
+                             ", but is " + std::to_string(correction) + "; got shape " + shape_text(x.shape()));
+  const auto rows = static_cast<std::size_t>(r.rows);
+  Doubles mean(rows), squares(rows);
+  kernels::moments(r.x.data(), mean.data(), squares.data(), r.rows, r.width);
+  Array out(r.shape);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double variance = squares[i] / freedom;
+    out.data()[i] = static_cast<real>(root ? std::sqrt(variance) : variance);
+  }
+  const Tensor y(std::move(out));
+  // d var / dx = 2 (x - mean) / (n - c); d std / dx = (d var / dx) / (2 std)
+  return Tape::record(
+      op, {r.x}, y,
+      [root, freedom, x = r.x.detach(), y, mean = std::move(mean), width = r.width](const Array& dy, Grads& g) {
+        Doubles scale(mean.size());
+        for (std::size_t i = 0; i < scale.size(); ++i) {
+          const auto stddev = static_cast<double>(y.data()[i]);
+          const double derivative = !root ? 2 / freedom : stddev == 0 ? 0 : 1 / (freedom * stddev);
+          scale[i] = derivative * static_cast<double>(dy.data()[i]);
+        }
+        const Output dx = g.buffer(0);
+        kernels::subtract_mean(x.data(), mean.data(), scale.data(), dx.data, dx.add, static_cast<index_t>(scale.size()),
+                               width);
+      });
+}
+
+}  // namespace
+
+Tensor var(const Tensor& x, const Axes& axes, bool keep_dims, double correction) {
+  return variance_or_root("var", false, x, axes, keep_dims, correction);
+}
+
+Tensor stddev(const Tensor& x, const Axes& axes, bool keep_dims, double correction) {
+  return variance_or_root("stddev", true, x, axes, keep_dims, correction);
+}
+
+Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
+  const ReductionRows r = reduced_axes_last("norm", x, axes, keep_dims);
+  Array out(r.shape);
+  kernels::norms(r.x.data(), out.data(), r.rows, r.width);
+  const Tensor y(std::move(out));
+  // d norm / dx = x / norm
+  return Tape::record("norm", {r.x}, y,
+                      [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+                        Doubles scale(static_cast<std::size_t>(rows));
+                        for (std::size_t i = 0; i < scale.size(); ++i) {
+                          const auto length = static_cast<double>(y.data()[i]);
+                          scale[i] = length == 0 ? 0 : static_cast<double>(dy.data()[i]) / length;
+                        }
+                        const Output dx = g.buffer(0);
+                        kernels::subtract_mean(x.data(), nullptr, scale.data(), dx.data, dx.add, rows, width);
+                      });
+}
+
 GradCases reduce_grad_cases() {
   using Args = std::span<const Tensor>;
-  const Array x = sample({2, 3, 4}, 41);
+  const Array x = sample({2, 3, 4}, 41), y = sample({2, 3, 4}, 111), z = sample({2, 3, 4}, 121);
+  const Array wide_y = sample({2, 37}, 112), wide_z = sample({2, 37}, 122);
   return {
       {"sum", "all", {x}, [](Args a) { return sum(a[0]); }},
       {"sum", "first axis", {x}, [](Args a) { return sum(a[0], {0}); }},
@@ -110,6 +221,37 @@ GradCases reduce_grad_cases() {
       {"mean", "middle axis", {x}, [](Args a) { return mean(a[0], {1}); }},
       {"cumsum", "middle axis", {x}, [](Args a) { return cumsum(a[0], 1); }},
       {"cumsum", "last axis", {x}, [](Args a) { return cumsum(a[0], -1); }},
+      {"max", "all", {y}, [](Args a) { return max(a[0]); }},
+      {"max", "first axis", {y}, [](Args a) { return max(a[0], {0}); }},
+      {"max",
+       "first and last, kept",
+       {y},
+       [](Args a) {
+         return max(a[0], {0, -1}, true);
+       }},
+      {"max", "wider than the lanes", {wide_y}, [](Args a) { return max(a[0], {1}); }},
+      {"min", "last axis, kept", {y}, [](Args a) { return min(a[0], {-1}, true); }},
+      {"min", "middle axis", {y}, [](Args a) { return min(a[0], {1}); }},
+      {"min", "wider than the lanes", {wide_y}, [](Args a) { return min(a[0], {1}); }},
+      {"var", "all", {z}, [](Args a) { return var(a[0]); }},
+      {"var", "first axis", {z}, [](Args a) { return var(a[0], {0}); }},
+      {"var",
+       "first and last, kept, biased",
+       {z},
+       [](Args a) {
+         return var(a[0], {0, 2}, true, 0);
+       }},
+      {"var", "wider than the lanes", {wide_z}, [](Args a) { return var(a[0], {1}); }},
+      {"stddev", "last axis", {z}, [](Args a) { return stddev(a[0], {-1}); }},
+      {"stddev", "middle axis, biased", {z}, [](Args a) { return stddev(a[0], {1}, false, 0); }},
+      {"norm", "all", {z}, [](Args a) { return norm(a[0]); }},
+      {"norm", "last axis", {z}, [](Args a) { return norm(a[0], {2}); }},
+      {"norm",
+       "first two axes, kept",
+       {z},
+       [](Args a) {
+         return norm(a[0], {0, 1}, true);
+       }},
   };
 }
 

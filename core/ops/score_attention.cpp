@@ -1,8 +1,9 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/files.hpp>

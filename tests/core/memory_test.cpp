@@ -34,12 +34,12 @@ struct Net {
   }
 };
 
-struct Isa {
+struct LiveMemory {
   index_t nodes;
   std::int64_t bytes, blocks;
 
-  static Isa now() { return {Tape::live_nodes(), pool::stats().live_bytes, pool::stats().live_blocks}; }
-  bool operator==(const Isa&) const = default;
+  static LiveMemory now() { return {Tape::live_nodes(), pool::stats().live_bytes, pool::stats().live_blocks}; }
+  bool operator==(const LiveMemory&) const = default;
 };
 
 double resident_megabytes() {
@@ -54,12 +54,12 @@ double resident_megabytes() {
 template <class Step>
 void check_flat(int steps, const Step& step) {
   for (int i = 0; i < 3; ++i) step(i);
-  const Isa baseline = Isa::now();
+  const LiveMemory baseline = LiveMemory::now();
   int different = 0;
   double resident = 0;
   for (int i = 3; i < steps; ++i) {
     step(i);
-    different += Isa::now() != baseline;
+    different += LiveMemory::now() != baseline;
     if (i == 100) resident = resident_megabytes();
   }
   CHECK(different == 0);

@@ -4,6 +4,7 @@ namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
+#include <xtape/core/kernels/isa/store.hpp>
 
 template <class F>
 void map_binary(const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n, F f) {
@@ -58,33 +59,17 @@ void affine(const real* x, real scale, real shift, real* y, index_t n) {
   for (index_t i = 0; i < n; ++i) y[i] = scale * x[i] + shift;
 }
 
-/// y = term or y += term, the choice made outside the loop.
-template <class Term>
-void store(real* y, bool accumulate, index_t n, Term term) {
-  if (accumulate) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] += term(i);
-  } else {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] = term(i);
-  }
-}
-
 void scaled(const real* x, real scale, real* y, bool accumulate, index_t n) {
-  store(y, accumulate, n, [=](index_t i) { return scale * x[i]; });
+  store_each(y, accumulate, n, [=](index_t i) { return scale * x[i]; });
 }
 
 void product(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n) {
-  store(y, accumulate, n, [=](index_t i) { return scale * a[i] * b[i]; });
-}
-
-void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n) {
-  store(y, accumulate, n, [=](index_t i) { return keep[i] ? scale * x[i] : 0; });
+  store_each(y, accumulate, n, [=](index_t i) { return scale * a[i] * b[i]; });
 }
 
 }  // namespace
 
-extern const ElementwiseTable elementwise;
-const ElementwiseTable elementwise = {binary, affine, scaled, product, select_scaled};
+extern const ArithmeticTable arithmetic_table;
+const ArithmeticTable arithmetic_table = {binary, affine, scaled, product};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,6 +1,5 @@
 // The inner loops of the matrix product: a tile of C is held in registers while a panel of A and a packed panel of B
 // stream past (Goto and van de Geijn 2008).
-#include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/isa/tables.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
@@ -8,7 +7,7 @@ namespace {
 
 #include <xtape/core/kernels/isa/registers.hpp>
 
-// Rows of C that fit with two vectors each into the registers, of which the widest level has twice as many.
+// Rows of C that fit with two vectors each into the registers, of which the widest instruction set has twice as many.
 constexpr int kMR = kBytes == 64 ? 12 : (kBytes == 32 ? 6 : 4);
 constexpr index_t kNR = 2 * kWidth;
 constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache

@@ -1,6 +1,6 @@
 // Explicit lanes for reductions: compilers keep the order of a floating-point sum, so a plain loop stays scalar. All
-// levels use lanes of 64 bytes, whatever their registers hold, and so add in the same order. Included only by
-// *_level.cpp, inside the unnamed namespace of a level.
+// instruction sets use lanes of 64 bytes, whatever the size of their registers, and so add in the same order. Included
+// only by the .cpp files here, inside the unnamed namespace of an instruction set.
 
 typedef real Lanes __attribute__((vector_size(64)));
 typedef real UnalignedLanes __attribute__((vector_size(64), aligned(sizeof(real)), may_alias));
@@ -42,7 +42,7 @@ inline DoubleQuad in_double(Quad x) {
 }
 inline DoubleQuad load_double(const real* x) { return in_double(*reinterpret_cast<const Quad*>(x)); }
 
-/// In double, halves added to halves: the order is the same at every level.
+/// In double, halves added to halves: the same order for every instruction set.
 inline double lane_sum(Lanes lanes) {
   const HalfLanes low = low_half(lanes), high = high_half(lanes);
 #ifdef XTAPE_DOUBLE

@@ -46,7 +46,7 @@ void layer_norm(const real* x, const real* weight, const real* bias, real eps, r
   }
 }
 
-/// One row of dx, and what it adds to dweight and dbias; see kernels/norm.hpp for the formulas.
+/// One row of dx, and what it adds to dweight and dbias; see kernels/layer_norm.hpp for the formulas.
 struct RowBackward {
   const real* x;
   const real* weight;
@@ -110,7 +110,7 @@ void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dw
 
 }  // namespace
 
-extern const NormTable norm;
-const NormTable norm = {layer_norm, layer_norm_backward};
+extern const LayerNormTable layer_norm_table;
+const LayerNormTable layer_norm_table = {layer_norm, layer_norm_backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

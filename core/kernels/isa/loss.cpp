@@ -1,12 +1,13 @@
 #include <xtape/core/kernels/isa/tables.hpp>
-#include <xtape/core/kernels/loss.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
+#include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
+#include <xtape/core/kernels/isa/store.hpp>
 
-// Each loss with its derivatives by the input x and by the target t beside it.
+// Each loss with its derivatives by the input x and by the target t.
 
 real sign(real x) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
 
@@ -36,8 +37,8 @@ struct Huber {
   real by_target(real x, real t) const { return by_input(t, x); }
 };
 
-/// -t log s(x) - (1 - t) log(1 - s(x)) = log(1 + exp(-|x|)) + u x, with u = 1 - t for x > 0 and -t elsewhere: what
-/// would cancel is never formed.
+/// -t log s(x) - (1 - t) log(1 - s(x)) with the sigmoid s, computed as log(1 + exp(-|x|)) + u x with u = 1 - t for x >
+/// 0 and u = -t elsewhere, in which nothing cancels.
 struct BinaryCrossEntropy {
   static real factor(real x, real t) { return x > 0 ? 1 - t : -t; }
   static real value(real x, real t) {
@@ -51,7 +52,7 @@ struct BinaryCrossEntropy {
   static real by_target(real x, real) { return -x; }
 };
 
-/// t (log t - x), 0 where t is 0 (Kullback and Leibler 1951, x the log of the other distribution).
+/// t (log t - x), 0 where t is 0; x is the logarithm of the other distribution (Kullback and Leibler 1951).
 struct Divergence {
   static real value(real x, real t) {
     const real term = t * (logarithm(t) - x);
@@ -64,7 +65,7 @@ struct Divergence {
   }
 };
 
-/// The same for the log of the target: exp(t) (t - x), 0 where t is minus infinity.
+/// Divergence of a target given as its logarithm t: exp(t) (t - x), 0 where t is minus infinity.
 struct DivergenceOfLogs {
   static real value(real x, real t) {
     const real e = exponential(t), term = e * (t - x);
@@ -102,13 +103,13 @@ void value(Loss f, real p, const real* x, const real* t, real* loss, index_t n) 
   });
 }
 
-/// A weight of exactly zero gives zero even where the slope is infinite.
-template <class DerivativeReads>
-void mul_no_nan(const real* weights, index_t step, real* out, bool accumulate, index_t n, DerivativeReads derivative) {
-  constexpr index_t piece = 256;
-  real derivatives[piece];
-  for (index_t begin = 0; begin < n; begin += piece) {
-    const index_t count = n - begin < piece ? n - begin : piece;
+/// out[i] = weights[i * step] derivative(i). A weight of exactly zero gives zero even where the derivative is infinite.
+template <class Derivative>
+void weighted(const real* weights, index_t step, real* out, bool accumulate, index_t n, Derivative derivative) {
+  constexpr index_t block = 256;
+  real derivatives[block];
+  for (index_t begin = 0; begin < n; begin += block) {
+    const index_t count = n - begin < block ? n - begin : block;
 #pragma GCC ivdep
     for (index_t i = 0; i < count; ++i) derivatives[i] = derivative(begin + i);
     const real* w = weights + begin * step;
@@ -131,14 +132,44 @@ void backward(Loss f, real p, Side side, const real* x, const real* t, const rea
               bool accumulate, index_t n) {
   with_loss(f, p, [=](auto function) {
     if (side == Side::input)
-      mul_no_nan(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
-    else mul_no_nan(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
+      weighted(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
+    else weighted(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
   });
+}
+
+double neg_log_prob_sum(const real* x, double log_sum, index_t n) {
+  const Split s = split(log_sum);
+  return sum_of(
+      n, [=](index_t i) { return (s.high - load(x + i)) + s.low; }, [=](index_t i) { return (s.high - x[i]) + s.low; });
+}
+
+/// An element with q = 0 adds nothing, even if x is minus infinity.
+double soft_target_loss(const real* x, const real* t, real a, real b, double log_sum, double* total, index_t n) {
+  const Split s = split(log_sum);
+  *total = sum_of(
+      n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
+  return sum_of(
+      n,
+      [=](index_t i) {
+        const Lanes q = a * load(t + i) + b, term = q * ((s.high - load(x + i)) + s.low);
+        return q == 0 ? Lanes{} : term;
+      },
+      [=](index_t i) {
+        const real q = a * t[i] + b;
+        return q == 0 ? 0 : q * ((s.high - x[i]) + s.low);
+      });
+}
+
+void scaled_exp_minus_target(const real* x, double log_sum, real scale, const real* t, real weight, real a, real b,
+                             real* y, bool accumulate, index_t n) {
+  const Split s = finite_split(log_sum);
+  store_each(y, accumulate, n,
+             [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) - weight * (a * t[i] + b); });
 }
 
 }  // namespace
 
 extern const LossTable loss_table;
-const LossTable loss_table = {value, backward};
+const LossTable loss_table = {value, backward, neg_log_prob_sum, soft_target_loss, scaled_exp_minus_target};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,10 +1,11 @@
 #include <xtape/core/kernels/isa/tables.hpp>
-#include <xtape/core/kernels/mask.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
-/// body(a[i], b[i]) for operands with steps 0 or 1, each combination a loop of its own.
+#include <xtape/core/kernels/isa/store.hpp>
+
+/// y[i] = element(i, a[i * step_a], b[i * step_b]) with steps 0 or 1, a loop for each combination.
 template <class T, class Element>
 void map(const real* a, index_t step_a, const real* b, index_t step_b, T* y, index_t n, Element element) {
   if (n == 0) return;
@@ -37,7 +38,7 @@ void compare(Compare f, const real* a, index_t step_a, const real* b, index_t st
 }
 
 void select(const bool* mask, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(mask);  // a choice by bytes becomes vector code
+  const auto* bytes = reinterpret_cast<const unsigned char*>(mask);  // compares of bytes become vector code
   map(a, step_a, b, step_b, y, n, [bytes](index_t i, real p, real q) { return bytes[i] == 1 ? p : q; });
 }
 
@@ -51,9 +52,13 @@ void select_or_zero(const bool* mask, bool when, const real* x, real* y, bool ac
   }
 }
 
+void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n) {
+  store_each(y, accumulate, n, [=](index_t i) { return keep[i] ? scale * x[i] : 0; });
+}
+
 }  // namespace
 
-extern const SelectTable select_table;
-const SelectTable select_table = {compare, select, select_or_zero};
+extern const MaskTable mask_table;
+const MaskTable mask_table = {compare, select, select_or_zero, select_scaled};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -1,11 +1,12 @@
-// Scalar mathematics for the per-level kernels, written so that loops over it become vector code: no branches, no
-// calls. Included only by *_level.cpp, inside the unnamed namespace of a level.
+// Scalar mathematics, written without branches and calls so that loops over it become vector code. Included only by the
+// .cpp files here, inside the unnamed namespace of an instruction set.
 //
-// Float: polynomials, errors of a few units in the last place, right at infinities and NaN. Double: the C library.
+// Float: polynomials, with errors of a few units in the last place, correct at infinities and NaN. Double: the C
+// library.
 
 constexpr real kLargest = static_cast<real>(sizeof(real) == 4 ? __FLT_MAX__ : __DBL_MAX__);  // largest finite
 
-/// A double as real plus remainder (of an infinity: 0), so that x - number keeps its digits when both are large.
+/// A double as high + low, so that (x - high) - low keeps its digits when both are large. low of an infinity is 0.
 struct Split {
   real high;
   real low;
@@ -14,6 +15,9 @@ inline Split split(double number) {
   const real high = static_cast<real>(number);
   return {high, high - high == 0 ? static_cast<real>(number - static_cast<double>(high)) : 0};
 }
+
+/// split(shift), but of 0 for minus infinity: the shift of a row of minus infinities, which has no finite element.
+inline Split finite_split(double shift) { return split(shift == -__builtin_inf() ? 0 : shift); }
 
 inline float absolute(float x) { return __builtin_fabsf(x); }
 inline double absolute(double x) { return __builtin_fabs(x); }

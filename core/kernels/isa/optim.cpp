@@ -1,5 +1,4 @@
 #include <xtape/core/kernels/isa/tables.hpp>
-#include <xtape/core/kernels/optim.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
@@ -61,7 +60,7 @@ double momentum(const MomentumStep& numbers, const real* gradient, real* value, 
 
 }  // namespace
 
-extern const OptimizeTable optimize;
-const OptimizeTable optimize = {adam, momentum};
+extern const OptimTable optim_table;
+const OptimTable optim_table = {adam, momentum};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

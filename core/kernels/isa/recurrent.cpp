@@ -237,8 +237,9 @@ void gru_reset_backward(const GateRows& p, const GateGrads& grads) {
 
 }  // namespace
 
-extern const RecurrentTable recurrent;
-const RecurrentTable recurrent = {rnn,          rnn_backward, lstm,       lstm_backward,       gru,
-                                  gru_backward, gru_reset,    gru_update, gru_update_backward, gru_reset_backward};
+extern const RecurrentTable recurrent_table;
+const RecurrentTable recurrent_table = {
+    rnn,          rnn_backward, lstm,       lstm_backward,       gru,
+    gru_backward, gru_reset,    gru_update, gru_update_backward, gru_reset_backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

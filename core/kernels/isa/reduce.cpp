@@ -29,7 +29,7 @@ void column_sums(const real* x, index_t rows, index_t columns, index_t stride, r
   }
 }
 
-/// Largest or smallest element of n >= 1; NaN if one is NaN.
+/// Largest or smallest of n >= 1 elements; NaN if one is NaN.
 template <bool largest>
 real extreme_of(const real* x, index_t n) {
   real out = x[0];
@@ -66,7 +66,8 @@ void max_min_backward_row(const real* x, real y, real dy, real* dx, bool accumul
   }
 }
 
-/// The mean, and the sum of squared distances from it. Sums are taken of x - x[0], so that a large mean costs nothing.
+/// The mean, and the sum of the squared differences from it. x[0] is subtracted first, so that a large mean costs no
+/// digits.
 void moments(const real* x, index_t n, double* mean, double* squares) {
   const real pivot = x[0];
   const double shift = sum_of(
@@ -112,8 +113,8 @@ void count_tails(const real* x, index_t n, real low, real high, index_t* below, 
 
 }  // namespace
 
-extern const ReduceTable reduce;
-const ReduceTable reduce = {sum,     sum_of_squares,       dot,     all_finite,    column_sums,
-                            extreme, max_min_backward_row, moments, subtract_mean, count_tails};
+extern const ReduceTable reduce_table;
+const ReduceTable reduce_table = {sum,     sum_of_squares,       dot,     all_finite,    column_sums,
+                                  extreme, max_min_backward_row, moments, subtract_mean, count_tails};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

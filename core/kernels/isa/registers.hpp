@@ -1,5 +1,5 @@
-// Vectors of the size of a level's registers, and transpositions in them. Included only by *_level.cpp, inside the
-// unnamed namespace of a level.
+// Vectors of the size of the registers, and transpositions in them. Included only by the .cpp files here, inside the
+// unnamed namespace of an instruction set.
 
 #if defined(__AVX512F__)
 constexpr int kBytes = 64;

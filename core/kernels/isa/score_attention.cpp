@@ -29,7 +29,7 @@ void tanh_sum_derivatives(real u, const real* t, const real* w, index_t width, r
 
 }  // namespace
 
-extern const AdditiveTable additive_table;
-const AdditiveTable additive_table = {tanh_sums, tanh_sum_derivatives};
+extern const ScoreAttentionTable score_attention_table;
+const ScoreAttentionTable score_attention_table = {tanh_sums, tanh_sum_derivatives};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

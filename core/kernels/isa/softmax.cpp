@@ -5,10 +5,10 @@ namespace {
 
 #include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
+#include <xtape/core/kernels/isa/store.hpp>
 
-/// A row of minus infinities has no largest finite element to subtract.
+/// The largest element, or 0 for a row of minus infinities, which has no finite element to subtract.
 real safe_shift(real most) { return most == kMinusInfinity ? 0 : most; }
-Split safe_split(double shift) { return split(shift == static_cast<double>(kMinusInfinity) ? 0 : shift); }
 
 double sum(const real* x, index_t n) {
   return sum_of(
@@ -31,14 +31,14 @@ real softmax(const real* x, real* y, index_t n) {
   return static_cast<real>(static_cast<double>(shift) + __builtin_log(total));
 }
 
-/// Infinity, or NaN if there is one, for a row with an infinite element.
+/// For a row with an infinite element: infinity, or NaN if it has a NaN.
 double sum_of_positive(const real* x, index_t n) {
   return sum_of(
       n, [x](index_t i) { return load(x + i) <= 0 ? Lanes{} : load(x + i); },
       [x](index_t i) { return x[i] <= 0 ? 0 : x[i]; });
 }
 
-/// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is. Fetches the row after.
+/// Minus infinity for a row of minus infinities and for n = 0, infinity if one element is. Prefetches the next row.
 double log_sum_exp(const real* x, index_t n) {
   const real most = largest(x, n), shift = safe_shift(most);
   if (most == -kMinusInfinity) return sum_of_positive(x, n);
@@ -54,68 +54,26 @@ double log_sum_exp(const real* x, index_t n) {
   return static_cast<double>(shift) + __builtin_log(total);
 }
 
-template <class Term>
-void store(real* y, bool accumulate, index_t n, Term term) {
-  if (accumulate) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] += term(i);
-  } else {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] = term(i);
-  }
-}
-
 /// dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T.
 void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
   const real mean = static_cast<real>(dot(y, dy, n));
-  store(dx, accumulate, n, [=](index_t i) { return y[i] * (dy[i] - mean); });
+  store_each(dx, accumulate, n, [=](index_t i) { return y[i] * (dy[i] - mean); });
 }
 
 /// y = log softmax: dx = dy - exp(y) sum(dy).
 void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
   const real total = static_cast<real>(sum(dy, n));
-  store(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
+  store_each(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
 }
 
 void scaled_exp(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n) {
-  const Split s = safe_split(shift);
-  store(y, accumulate, n, [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) + offset; });
-}
-
-double neg_log_prob_sum(const real* x, double top, index_t n) {
-  const Split s = split(top);
-  return sum_of(
-      n, [=](index_t i) { return (s.high - load(x + i)) + s.low; }, [=](index_t i) { return (s.high - x[i]) + s.low; });
-}
-
-/// Where q is 0 nothing is added, be the gap infinite.
-double soft_target_loss(const real* x, const real* t, real a, real b, double top, double* total, index_t n) {
-  const Split s = split(top);
-  *total = sum_of(
-      n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
-  return sum_of(
-      n,
-      [=](index_t i) {
-        const Lanes q = a * load(t + i) + b, term = q * ((s.high - load(x + i)) + s.low);
-        return q == 0 ? Lanes{} : term;
-      },
-      [=](index_t i) {
-        const real q = a * t[i] + b;
-        return q == 0 ? 0 : q * ((s.high - x[i]) + s.low);
-      });
-}
-
-void scaled_exp_minus_target(const real* x, double shift, real scale, const real* t, real weight, real a, real b,
-                             real* y, bool accumulate, index_t n) {
-  const Split s = safe_split(shift);
-  store(y, accumulate, n,
-        [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) - weight * (a * t[i] + b); });
+  const Split s = finite_split(shift);
+  store_each(y, accumulate, n, [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) + offset; });
 }
 
 }  // namespace
 
 extern const SoftmaxTable softmax_table;
-const SoftmaxTable softmax_table = {largest,    softmax,          softmax_backward, log_softmax_backward,   log_sum_exp,
-                                    scaled_exp, neg_log_prob_sum, soft_target_loss, scaled_exp_minus_target};
+const SoftmaxTable softmax_table = {largest, softmax, softmax_backward, log_softmax_backward, log_sum_exp, scaled_exp};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

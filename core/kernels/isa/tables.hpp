@@ -1,17 +1,17 @@
-// Kernels that are compiled once per instruction set. Each level fills one table; the best one that the processor can
-// run is chosen at the first call.
+// The loops that are compiled once per instruction set, as tables of function pointers: one table for each family of
+// kernels. kernels/isa.hpp chooses the instruction set.
 //
-// The files *_level.cpp are compiled for every level into the namespace XTAPE_ISA_NAMESPACE. They define no symbol that
-// the linker could share with other files (no standard-library templates, nothing inline outside an unnamed namespace):
-// a copy compiled for a newer processor must never be the one that everybody calls.
+// The .cpp files here are compiled for every instruction set into the namespace XTAPE_ISA_NAMESPACE. They define no
+// symbol that the linker could merge with one of another file (no standard-library templates, nothing inline outside an
+// unnamed namespace): a copy compiled for a newer processor must not replace the one that all code calls. For the same
+// reason they include only core/config.hpp and headers of this folder.
 #pragma once
 
-#include <xtape/core/kernels/elementwise.hpp>
-#include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/layer_norm.hpp>
-#include <xtape/core/kernels/recurrent.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
+
+// Steps are 0 or 1. `accumulate`: results are added to the output.
 
 struct UnaryTable {
   void (*value)(Unary, Constants, const real* x, real* y, index_t n);
@@ -20,19 +20,18 @@ struct UnaryTable {
                    index_t n);
 };
 
-struct ElementwiseTable {
+struct ArithmeticTable {
   void (*binary)(Binary, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
   void (*affine)(const real* x, real scale, real shift, real* y, index_t n);
   void (*scaled)(const real* x, real scale, real* y, bool accumulate, index_t n);
   void (*product)(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
-  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
 };
 
-enum class Compare;
-struct SelectTable {
+struct MaskTable {
   void (*compare)(Compare, const real* a, index_t step_a, const real* b, index_t step_b, bool* mask, index_t n);
   void (*select)(const bool* mask, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
   void (*select_or_zero)(const bool* mask, bool when, const real* x, real* y, bool accumulate, index_t n);
+  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
 };
 
 struct ReduceTable {
@@ -56,40 +55,33 @@ struct SoftmaxTable {
   double (*log_sum_exp)(const real* x, index_t n);
   // scale exp(x - shift) + offset
   void (*scaled_exp)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
-  // sum of top - x
-  double (*neg_log_prob_sum)(const real* x, double top, index_t n);
-  // sum of q (top - x) with q = a t + b; sum of q in *total
-  double (*soft_target_loss)(const real* x, const real* t, real a, real b, double top, double* total, index_t n);
-  // scale exp(x - shift) - weight (a t + b)
-  void (*scaled_exp_minus_target)(const real* x, double shift, real scale, const real* t, real weight, real a, real b,
-                                  real* y, bool accumulate, index_t n);
 };
 
-enum class Loss;
-enum class Side;
 struct LossTable {
   void (*value)(Loss, real p, const real* x, const real* t, real* loss, index_t n);
   void (*backward)(Loss, real p, Side, const real* x, const real* t, const real* weights, index_t step, real* out,
                    bool accumulate, index_t n);
+  // Cross-entropy of logits x with log_sum = log(sum(exp(x))) and the target distribution q = a t + b.
+  // sum of log_sum - x
+  double (*neg_log_prob_sum)(const real* x, double log_sum, index_t n);
+  // sum of q (log_sum - x), and the sum of q in *total
+  double (*soft_target_loss)(const real* x, const real* t, real a, real b, double log_sum, double* total, index_t n);
+  // scale exp(x - log_sum) - weight q
+  void (*scaled_exp_minus_target)(const real* x, double log_sum, real scale, const real* t, real weight, real a, real b,
+                                  real* y, bool accumulate, index_t n);
 };
 
-struct NormTable {
+struct LayerNormTable {
   void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
                      real* inverse, index_t width);
   // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
   void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
-/// A point for each column, as real plus remainder.
-struct ColumnCenter {
-  const real* high;
-  const real* low;
-};
-
 /// Over blocks of a [rows, columns] matrix; sums are overwritten.
 struct BatchNormTable {
-  // the mean of each column measured from `from`; of the distances from it the sum, which is what rounding left, and
-  // the sum of their squares
+  // the mean of each column measured from `from`; of the differences from the mean their sum, which is the rounding
+  // error of the mean, and the sum of their squares
   void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
                   real* squares);
   void (*normalize)(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
@@ -100,36 +92,16 @@ struct BatchNormTable {
                    const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns);
 };
 
-/// Side of a square that is transposed at once: a line of a cache.
-constexpr index_t kSquare = 64 / sizeof(real);
-
-struct PermuteTable {
-  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the first line of each row at from +
-  // next
+struct ShapeTable {
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; prefetches the first line of each row at
+  // from + next
   void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
 };
 
-/// One pass over a parameter; see kernels/optimize.hpp for the meaning.
-struct AdamStep;
-struct MomentumStep;
-struct OptimizeTable {
+/// One pass over a parameter; returns the sum of the squares of what was added to the value.
+struct OptimTable {
   double (*adam)(const AdamStep&, const real* gradient, real* value, real* first, real* second, index_t n);
   double (*momentum)(const MomentumStep&, const real* gradient, real* value, real* velocity, index_t n);
-};
-
-/// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
-constexpr index_t kMC = 96;
-
-/// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
-struct PackedPanels {
-  const real* data;
-  index_t depth, columns;
-};
-
-/// Part of a stored matrix that will be read soon.
-struct PrefetchRegion {
-  const real* data = nullptr;
-  index_t stride = 0, rows = 0, columns = 0;
 };
 
 /// The inner loops of the matrix product.
@@ -139,24 +111,6 @@ struct GemmTable {
   void (*pack_b)(MatrixView b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
                 real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch);
-};
-
-/// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.
-struct GateRows {
-  index_t rows;
-  index_t hidden;        // H
-  real* gates;           // [rows, G H], activated in place
-  const real* bias;      // [G H]
-  const real* h_before;  // [rows, H]
-  real* h = nullptr;
-  const real* c_before = nullptr;
-  real* c = nullptr;
-};
-struct GateGrads {
-  real* dh;                 // [rows, H]: of the state after the step
-  real* dgates;             // [rows, G H]
-  real* dc = nullptr;       // of c after the step on entry, before it on return
-  real* dc_step = nullptr;  // the complete gradient of c after the step, or null
 };
 
 struct RecurrentTable {
@@ -172,25 +126,13 @@ struct RecurrentTable {
   void (*gru_reset_backward)(const GateRows&, const GateGrads&);
 };
 
-/// Scores of a block of queries: row r sees its first visible(r) columns. Rows are whole groups of lanes.
-struct ScoreRows {
-  index_t rows, keys, stride;
-  index_t first_visible, step;  // visible(r) = first_visible + r * step, within 0..keys
-  index_t lanes;
-
-  index_t visible(index_t r) const {
-    const index_t n = first_visible + r * step;
-    return n < 0 ? 0 : (n > keys ? keys : n);
-  }
-  index_t width() const { return (keys + lanes - 1) / lanes * lanes; }
-};
-
-/// Softmax attention between its products.
+/// Softmax attention between its two products.
 struct AttentionTable {
   index_t lanes;
-  // scores become exp(score - largest) times the dropout factors (null: none), 0 where nothing is seen
+  // scores become exp(score - largest) times the dropout factors (null: none), 0 where a key is masked
   void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
-  // scores become weights after dropout; slopes, d loss / d weight, become scale weight (slope - mean)
+  // scores become weights after dropout; derivatives by the weights become derivatives by the scores,
+  // scale weight (derivative - mean)
   void (*derivatives)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
                       real scale, real* derivatives);
   void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
@@ -199,7 +141,7 @@ struct AttentionTable {
   bool (*rows_finite)(const real* x, index_t stride, index_t rows, index_t width);
 };
 
-/// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
+/// Sums of linear attention: matrices [rows, columns], columns a multiple of `lanes`.
 struct LinearAttentionTable {
   index_t lanes;
   void (*ger)(real* m, index_t rows, index_t columns, const real* a, const real* x);
@@ -208,31 +150,29 @@ struct LinearAttentionTable {
 };
 
 /// Scores of additive attention, one query at a time.
-struct AdditiveTable {
+struct ScoreAttentionTable {
   void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
   void (*tanh_sum_derivatives)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
 };
 
+/// All tables for one instruction set.
 struct Isa {
   const char* name;
   const UnaryTable& unary;
-  const ElementwiseTable& elementwise;
-  const SelectTable& select;
+  const ArithmeticTable& arithmetic;
+  const MaskTable& mask;
   const ReduceTable& reduce;
   const SoftmaxTable& softmax;
   const LossTable& loss;
-  const NormTable& norm;
+  const LayerNormTable& layer_norm;
   const BatchNormTable& batch_norm;
-  const PermuteTable& permute;
-  const OptimizeTable& optimize;
+  const ShapeTable& shape;
+  const OptimTable& optim;
   const GemmTable& gemm;
   const RecurrentTable& recurrent;
   const AttentionTable& attention;
   const LinearAttentionTable& linear_attention;
-  const AdditiveTable& additive;
+  const ScoreAttentionTable& score_attention;
 };
-
-/// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).
-const Isa& isa();
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

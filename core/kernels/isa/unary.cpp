@@ -5,9 +5,10 @@ namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
 
-// Each function with its derivative beside it: `value(x)` and `derivative(x, y)` where y = value(x).
+// Each function with its derivative: value(x), and derivative(x, y) where y = value(x).
 
-/// Which of the two the slope reads. `selects`: x, and where the slope is 0 nothing passes, whatever the upstream is.
+/// What the derivative is computed from. `selects`: from x, and where it is 0 the gradient is 0 even if the upstream
+/// gradient is infinite or NaN.
 enum class DerivativeReads { of_x, of_y, selects };
 
 struct Exp {
@@ -52,7 +53,7 @@ struct Cos {
   static real derivative(real x, real) { return -sine(x); }
 };
 
-/// For arguments that the vector code cannot reduce.
+/// For angles that are too large for the vector code.
 struct LibrarySin {
   static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static real value(real x) { return static_cast<real>(__builtin_sin(static_cast<double>(x))); }
@@ -71,7 +72,7 @@ struct Abs {
   static real derivative(real x, real) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
 };
 
-/// x kept within a..b; both edges pass the gradient.
+/// min(max(x, low), high); the derivative at the bounds is 1.
 struct Clamp {
   static constexpr DerivativeReads kind = DerivativeReads::selects;
   real low, high;
@@ -158,8 +159,8 @@ struct ValueAndDerivative {
   real value, derivative;
 };
 
-/// x Phi(x) (Hendrycks and Gimpel 2016); slope Phi(x) + x phi(x). Products first, selections last: so they stay free of
-/// branches.
+/// x Phi(x) (Hendrycks and Gimpel 2016), derivative Phi(x) + x phi(x). Products come first and selections last, so that
+/// the code has no branches.
 struct Gelu {
   static constexpr DerivativeReads kind = DerivativeReads::of_x;
   static ValueAndDerivative both(real x) {
@@ -184,14 +185,14 @@ struct GeluTanh {
   static real derivative(real x, real) { return both(x).derivative; }
 };
 
-/// True if the vector code for sine and cosine is right for every element.
+/// Whether the vector code for sine and cosine is correct for every element.
 bool moderate(const real* x, index_t n) {
   int large = 0;
   for (index_t i = 0; i < n; ++i) large |= absolute(x[i]) > kLargestAngle;
   return large == 0;
 }
 
-/// run(function object of f); x is what it will be applied to.
+/// Calls run(function object of f), which will apply it to x.
 template <class Run>
 void with_function(Unary f, Constants c, const real* x, index_t n, const Run& run) {
   switch (f) {
@@ -260,7 +261,7 @@ void value_and_derivative(Unary f, Constants c, const real* x, real* y, real* de
   });
 }
 
-/// An upstream gradient of exactly zero gives zero even where the slope is infinite (sqrt at 0).
+/// An upstream gradient of exactly zero gives zero even where the derivative is infinite (sqrt at 0).
 void backward(Unary f, Constants c, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
               index_t n) {
   with_function(f, c, x, n, [=](auto function) {
@@ -282,7 +283,7 @@ void backward(Unary f, Constants c, const real* x, const real* y, const real* dy
 
 }  // namespace
 
-extern const UnaryTable unary;
-const UnaryTable unary = {value, value_and_derivative, backward};
+extern const UnaryTable unary_table;
+const UnaryTable unary_table = {value, value_and_derivative, backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

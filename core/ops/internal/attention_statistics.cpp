@@ -1,4 +1,4 @@
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 

@@ -42,31 +42,4 @@ Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const
   return Tensor(std::move(out));
 }
 
-Tensor unary_op(const char* op, kernels::Unary f, const Tensor& x, bool derivative_reads_x,
-                kernels::Constants constants) {
-  Array out(x.shape());
-  kernels::unary(f, x.data(), out.data(), count_of(out), constants);
-  const Tensor y(std::move(out));
-  const Tensor kept = derivative_reads_x ? x.detach() : y;
-  return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.add, count_of(dy), constants);
-  });
-}
-
-Tensor unary_op_saving_derivative(const char* op, kernels::Unary f, const Tensor& x) {
-  Array y(x.shape());
-  if (!Tape::tracks({x})) {
-    kernels::unary(f, x.data(), y.data(), count_of(y));
-    return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
-  }
-  Array derivative(x.shape());
-  kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
-  return Tape::record(op, {x}, Tensor(std::move(y)),
-                      [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        kernels::product(dy.data(), derivative.data(), 1, dx.data, dx.add, count_of(dy));
-                      });
-}
-
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,4 +1,4 @@
-#include <xtape/core/kernels/elementwise.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/internal/recurrent_lags.hpp>
 

@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     });
   }
   for (const Unary f : {Unary::gelu, Unary::gelu_tanh})
-    runs.emplace_back("slope " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
+    runs.emplace_back("derivative " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
       Array y(Shape{n}), derivative(Shape{n});
       isa.unary.value_and_derivative(f, {}, sample({n}, 1, -6, 6).data(), y.data(), derivative.data(), count(n));
       return derivative;
@@ -59,18 +59,18 @@ std::vector<std::pair<std::string, Run>> all_runs() {
       for (const index_t step_b : {0, 1})
         runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
           Array y(Shape{n});
-          isa.elementwise.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
-                                 y.data(), count(n));
+          isa.arithmetic.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
+                                y.data(), count(n));
           return y;
         });
   runs.emplace_back("affine", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    isa.elementwise.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
+    isa.arithmetic.affine(filled(n).data(), real(0.3), real(-2), y.data(), count(n));
     return y;
   });
   runs.emplace_back("product, added", [=](const Isa& isa, std::size_t n) {
     Array y = filled(n);
-    isa.elementwise.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
+    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
     return y;
   });
   runs.emplace_back("sums", [=](const Isa& isa, std::size_t n) {
@@ -108,24 +108,24 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     Array out(Shape{4, n});
     double mean = 0;
     real inverse = 0;
-    isa.norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
+    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
     const kernels::NormRows in{x.data(), weight.data(), &mean, &inverse, dy.data(), 1, count(n)};
-    isa.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
+    isa.layer_norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {
     const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
     const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
     Array y = filled(static_cast<std::size_t>(side * to_step));
-    isa.permute.transpose(x.data(), step, 0, y.data(), to_step);
+    isa.shape.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
       for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
   runs.emplace_back("adam", [=](const Isa& isa, std::size_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);
-    isa.optimize.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
-                      second.data(), count(n));
+    isa.optim.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
+                   second.data(), count(n));
     return value;
   });
   return runs;

@@ -3,7 +3,7 @@
 
 #include "support.hpp"
 
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 #include "support.hpp"
 
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 
 #include <limits>

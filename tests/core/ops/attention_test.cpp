@@ -317,24 +317,6 @@ TEST_CASE("attention with dropout") {
              {0, 0.02});  // the weights sum to 1 on average
 }
 
-TEST_CASE("padding_mask and causal_mask") {
-  CHECK(padding_mask({2, 0, 3}, 3) == Mask{{false, false, true}, {true, true, true}, {false, false, false}});
-  check_throws<IndexError>([] { (void)padding_mask({1, 4}, 3); }, "[padding_mask] length 4 is outside 0..3");
-  check_throws<IndexError>([] { (void)padding_mask({-1}, 3); }, "[padding_mask] length -1 is outside 0..3");
-  check_throws<ShapeError>(
-      [] {
-        (void)padding_mask(IndexArray::from_shape({1, 2}), 3);
-      },
-      "[padding_mask] lengths must be [B]; got shape (1,2)");
-  check_throws<ValueError>([] { (void)padding_mask({0}, -1); },
-                           "[padding_mask] an extent must not be negative, but is -1");
-  check_throws<ValueError>([] { (void)causal_mask(2, -3); }, "[causal_mask] an extent must not be negative");
-  check_throws<ValueError>([] { (void)causal_mask(-1, 2); }, "[causal_mask] an extent must not be negative, but is -1");
-  CHECK(causal_mask(3, 3) == Mask{{false, true, true}, {false, false, true}, {false, false, false}});
-  const Mask one_key = causal_mask(3, 1);
-  CHECK((one_key(0, 0) && one_key(1, 0) && !one_key(2, 0)));
-}
-
 TEST_CASE("attention refuses operands and options that do not match") {
   const auto zeros = [](const Shape& shape) { return Tensor::zeros(shape); };
   const Tensor q = zeros({2, 4, 3, 2}), k = zeros({2, 2, 5, 2}), v = zeros({2, 2, 5, 3});

@@ -1,4 +1,4 @@
-// Softmax and log-softmax: large logits, infinities, any axis, comparison with plain loops.
+// Softmax, log-softmax and log-sum-exp: large logits, infinities, any axis, against plain loops.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -111,4 +111,41 @@ TEST_CASE("softmax of empty tensors and along invalid axes") {
 TEST_CASE("tied elements get equal gradients from softmax") {
   const Evaluated got = evaluate([](Inputs a) { return softmax(a[0]); }, {row({2, 2, 2, 2})}, row({1, 0, 0, 0}));
   check_near(got.grads[0], row({0.1875, -0.0625, -0.0625, -0.0625}));
+}
+
+TEST_CASE("the maximum subtracted inside softmax adds no gradient at ties") {
+  const auto f = [](Inputs x) { return softmax(x[0]); };
+  const Evaluated e = evaluate(f, {row({1, 1, 0})}, row({1, 0, 0}));
+  const double p = static_cast<double>(e.value.data()[0]), r = static_cast<double>(e.value.data()[2]);
+  check_near(e.grads[0], row({p * (1 - p), -p * p, -p * r}));
+}
+
+TEST_CASE("logsumexp of infinities has no NaN") {
+  const auto f = [](Inputs x) { return logsumexp(x[0]); };
+  const Evaluated one = evaluate(f, {row({-kInf, 1})});
+  check_near(one.value, array({}, {1}));
+  check_near(one.grads[0], row({0, 1}));
+  const Evaluated none = evaluate(f, {row({-kInf, -kInf})});
+  check_equal(none.value, array({}, {-kInf}));
+  check_equal(none.grads[0], row({0, 0}));
+  check_near(logsumexp(row({800, 800})).value(), array({}, {800.6931471805599}));
+  check_near(logsumexp(row({88.8, 88.8})).value(), array({}, {88.8 + std::log(2.0)}), {tolerance(1e-12, 1e-6), 0});
+}
+
+TEST_CASE("logsumexp over axes") {
+  const Tensor x = array({2, 2}, {0, 1, 2, 3});
+  const double first = std::log(1 + std::exp(2.0));
+  check_near(logsumexp(x, {0}).value(), row({first, first + 1}));
+  check_near(logsumexp(x, {1}, true).value(),
+             array({2, 1}, {std::log(1 + std::exp(1.0)), 2 + std::log(1 + std::exp(1.0))}));
+  check_equal(logsumexp(Tensor::zeros({2, 0}), {1}).value(), row({-kInf, -kInf}));
+  check_throws<ShapeError>([&] { logsumexp(x, {5}); }, "[logsumexp] axis 5 does not exist");
+}
+
+TEST_CASE("an infinite element makes logsumexp infinite, and NaN stays NaN") {
+  check_equal(logsumexp(row({kInf, 1})).value(), array({}, {kInf}));
+  check_equal(logsumexp(row({kNaN, 1})).value(), array({}, {kNaN}));
+  check_equal(logsumexp(row({-kInf, 200, kInf, -3})).value(), array({}, {kInf}));
+  check_equal(logsumexp(row({kNaN, kInf, -kInf})).value(), array({}, {kNaN}));
+  check_equal(logsumexp(row({kNaN, kInf})).value(), array({}, {kNaN}));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-struct Rule {
+struct TableLine {
   std::string function, where;  ///< the first two columns of the table
   Function f;
   std::vector<Array> inputs;
@@ -20,7 +20,7 @@ struct Rule {
   std::vector<Array> gradients;
 };
 
-std::vector<Rule> kinks() {
+std::vector<TableLine> kinks() {
   const double sigmoid1 = 1 / (1 + std::exp(-1.0));
   return {
       {"`relu`", "x = 0", [](Inputs a) { return relu(a[0]); }, {row({0, -0.0})}, row({2, 3}), {row({0, 0})}},
@@ -92,7 +92,7 @@ std::vector<Rule> kinks() {
   };
 }
 
-std::vector<Rule> choices() {
+std::vector<TableLine> choices() {
   const Mask second = mask({2}, {false, true});
   return {
       {"`maximum`",
@@ -141,7 +141,7 @@ std::vector<Rule> choices() {
   };
 }
 
-std::vector<Rule> infinities() {
+std::vector<TableLine> infinities() {
   const IndexArray ignored = indices({2}, {kIgnore, 1});
   const double large = 1 / std::sqrt(1e-5);
   return {
@@ -204,8 +204,8 @@ std::vector<Rule> infinities() {
   };
 }
 
-std::vector<Rule> all_rules() {
-  std::vector<Rule> all;
+std::vector<TableLine> all_lines() {
+  std::vector<TableLine> all;
   for (const auto& part : {kinks(), choices(), infinities()}) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -235,19 +235,19 @@ std::set<std::string> documented() {
 }  // namespace
 
 TEST_CASE("gradients at ties, kinks and edges are those of the table") {
-  for (const Rule& rule : all_rules()) {
-    INFO(rule.function, ", ", rule.where);
-    const Evaluated e = evaluate(rule.f, rule.inputs, rule.upstream);
-    REQUIRE(e.grads.size() == rule.gradients.size());
+  for (const TableLine& line : all_lines()) {
+    INFO(line.function, ", ", line.where);
+    const Evaluated e = evaluate(line.f, line.inputs, line.upstream);
+    REQUIRE(e.grads.size() == line.gradients.size());
     for (std::size_t i = 0; i < e.grads.size(); ++i)
-      check_near(e.grads[i], rule.gradients[i], {tolerance(1e-12, 1e-6), 0});
+      check_near(e.grads[i], line.gradients[i], {tolerance(1e-12, 1e-6), 0});
   }
 }
 
 TEST_CASE("the table of subgradients and its checks have the same lines") {
   const std::set<std::string> lines = documented();
   std::set<std::string> checked;
-  for (const Rule& rule : all_rules()) checked.insert(rule.function + ", " + rule.where);
+  for (const TableLine& line : all_lines()) checked.insert(line.function + ", " + line.where);
   CHECK(lines.size() > 30);
   for (const std::string& line : lines) CHECK_MESSAGE(checked.count(line) == 1, "no check: ", line);
   for (const std::string& line : checked) CHECK_MESSAGE(lines.count(line) == 1, "not in the table: ", line);

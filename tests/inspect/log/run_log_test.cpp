@@ -1,6 +1,6 @@
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/nn/init.hpp>

@@ -2,16 +2,15 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/mask.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
-#include <xtape/core/ops/select.hpp>
+#include <xtape/core/ops/mask.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
-using kernels::Binary;
 using kernels::Compare;
 
 namespace {
 
-/// The mask under a shape that it broadcasts to.
+/// The mask broadcast to a shape.
 Mask expanded(const char* op, Mask mask, const Shape& shape) {
   if (same_shape(mask.shape(), shape)) return mask;
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
@@ -25,7 +24,7 @@ Mask expanded(const char* op, Mask mask, const Shape& shape) {
   return out;
 }
 
-/// Adds dy to an input where the mask is `when`, and nothing elsewhere.
+/// Adds dy to the gradient of an input where the mask equals `when`.
 void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask, bool when, const Array& dy) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape())) {
@@ -65,30 +64,7 @@ Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
   });
 }
 
-Tensor clamp(const Tensor& x, real low, real high) {
-  if (!(low <= high))
-    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + std::to_string(low) +
-                                  " and " + std::to_string(high));
-  return unary_op("clamp", kernels::Unary::clamp, x, true, {.a = low, .b = high});
-}
-
 namespace {
-
-/// Where one operand wins it gets the gradient, at ties half of it.
-Tensor extreme_of_two(const char* op, Binary f, const Tensor& a, const Tensor& b) {
-  const bool largest = f == Binary::max;
-  return Tape::record(op, {a, b}, broadcast_binary(op, f, a.value(), b.value()),
-                      [op, largest, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-                        const auto mul_no_nan = [&](std::size_t input, bool a_first) {
-                          if (!g.needs(input)) return;
-                          const Tensor share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
-                                                       : broadcast_binary(op, Binary::max_share, b.value(), a.value());
-                          g.add(input, broadcast_binary(op, Binary::mul_no_nan, share.value(), dy).value());
-                        };
-                        mul_no_nan(0, largest);
-                        mul_no_nan(1, !largest);
-                      });
-}
 
 Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shape(caller, a.shape(), b.shape());
@@ -101,9 +77,6 @@ Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
-
-Tensor maximum(const Tensor& a, const Tensor& b) { return extreme_of_two("maximum", Binary::max, a, b); }
-Tensor minimum(const Tensor& a, const Tensor& b) { return extreme_of_two("minimum", Binary::min, a, b); }
 
 Mask eq(const Tensor& a, const Tensor& b) { return compared("eq", Compare::equal, a, b); }
 Mask ne(const Tensor& a, const Tensor& b) { return compared("ne", Compare::not_equal, a, b); }
@@ -119,29 +92,52 @@ Mask le(const Tensor& a, real b) { return le(a, Tensor::scalar(b)); }
 Mask gt(const Tensor& a, real b) { return gt(a, Tensor::scalar(b)); }
 Mask ge(const Tensor& a, real b) { return ge(a, Tensor::scalar(b)); }
 
-GradCases select_grad_cases() {
+namespace {
+
+void check_size(const char* op, index_t size) {
+  if (size < 0) throw ValueError(op, "a size must not be negative, but is " + std::to_string(size));
+}
+
+}  // namespace
+
+Mask padding_mask(const IndexArray& lengths, index_t keys) {
+  if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
+  check_size("padding_mask", keys);
+  Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    const index_t length = lengths.data()[b];
+    if (length < 0 || length > keys)
+      throw IndexError("padding_mask", "length " + std::to_string(length) + " is outside 0.." + std::to_string(keys));
+    for (index_t s = 0; s < keys; ++s) out.data()[static_cast<index_t>(b) * keys + s] = s >= length;
+  }
+  return out;
+}
+
+Mask causal_mask(index_t queries, index_t keys) {
+  for (index_t size : {queries, keys}) check_size("causal_mask", size);
+  Mask out(Shape{static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
+  for (index_t t = 0; t < queries; ++t)
+    for (index_t s = 0; s < keys; ++s) out.data()[t * keys + s] = s > t + keys - queries;
+  return out;
+}
+
+GradCases mask_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array a = sample({2, 3}, 101), b = sample({2, 3}, 102), row = sample({3}, 103), cube = sample({4, 1, 3}, 104);
-  const Array column = sample({2, 1}, 105), scalar = sample({}, 106), wide = sample({2, 3}, 107, -3, 3);
+  const Array column = sample({2, 1}, 105), scalar = sample({}, 106);
   const Mask mask = {{true, false, true}, {false, false, true}};
   const Mask mask_row = {true, false, true};
-  GradCases cases;
-  const auto choice = [&](const char* title, const Array& first, const Array& second) {
-    cases.push_back({"maximum", title, {first, second}, [](Args x) { return maximum(x[0], x[1]); }});
-    cases.push_back({"minimum", title, {first, second}, [](Args x) { return minimum(x[0], x[1]); }});
-    cases.push_back({"where", title, {first, second}, [=](Args x) { return where(mask, x[0], x[1]); }});
+  const auto select = [=](Args x) { return where(mask, x[0], x[1]); };
+  return {
+      {"where", "same shape", {a, b}, select},
+      {"where", "row", {a, row}, select},
+      {"where", "both broadcast", {cube, column}, select},
+      {"where", "scalar", {a, scalar}, select},
+      {"where", "the mask broadcasts", {a, b}, [=](Args x) { return where(mask_row, x[0], x[1]); }},
+      {"where", "the mask has most axes", {row, scalar}, select},
+      {"masked_fill", "", {a}, [=](Args x) { return masked_fill(x[0], mask, 7); }},
+      {"masked_fill", "the mask broadcasts", {a}, [=](Args x) { return masked_fill(x[0], mask_row, 7); }},
   };
-  choice("same shape", a, b);
-  choice("row", a, row);
-  choice("both broadcast", cube, column);
-  choice("scalar", a, scalar);
-  cases.push_back({"where", "the mask broadcasts", {a, b}, [=](Args x) { return where(mask_row, x[0], x[1]); }});
-  cases.push_back({"where", "the mask has most axes", {row, scalar}, [=](Args x) { return where(mask, x[0], x[1]); }});
-  cases.push_back({"masked_fill", "", {a}, [=](Args x) { return masked_fill(x[0], mask, 7); }});
-  cases.push_back({"masked_fill", "the mask broadcasts", {a}, [=](Args x) { return masked_fill(x[0], mask_row, 7); }});
-  cases.push_back({"clamp", "both sides", {wide}, [](Args x) { return clamp(x[0], -1, real(1.5)); }});
-  cases.push_back({"clamp", "from below", {wide}, [](Args x) { return clamp(x[0], real(0.5)); }});
-  return cases;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,5 +1,4 @@
-// where, masked_fill, clamp, maximum, minimum and comparisons: values, infinities and NaN in unselected elements,
-// errors.
+// Comparisons, where, masked_fill and masks from lengths: values, no influence of unselected elements, errors.
 #include "core/evaluate.hpp"
 
 #include <limits>
@@ -77,42 +76,6 @@ TEST_CASE("masked_fill broadcasts the mask to the tensor, not the tensor to the 
   check_throws<ShapeError>([&] { where(three, x, x); }, "[where] the operands do not broadcast");
 }
 
-TEST_CASE("clamp keeps elements within the bounds, and NaN") {
-  const Tensor x = row({-5, -1, 0.5, 2, 7, kNaN, kInf});
-  check_equal(clamp(x, -1, 2).value(), row({-1, -1, 0.5, 2, 2, kNaN, 2}));
-  check_equal(clamp(x, 0).value(), row({0, 0, 0.5, 2, 7, kNaN, kInf}));
-  check_equal(clamp(x, -kInfinity, 0).value(), row({-5, -1, 0, 0, 0, kNaN, 0}));
-  const Evaluated e = evaluate([](Inputs a) { return clamp(a[0], 0, 1); }, {row({-1, 0.5, 3})}, row({kNaN, 2, kInf}));
-  check_equal(e.grads[0], row({0, 2, 0}));
-}
-
-TEST_CASE("clamp refuses a lower bound above the upper one") {
-  const Tensor x = row({1});
-  check_throws<ValueError>([&] { clamp(x, 2, 1); }, "[clamp] the lower bound must not exceed the upper");
-  check_throws<ValueError>([&] { clamp(x, static_cast<real>(kNaN), 1); }, "[clamp]");
-  check_equal(clamp(x, 2, 2).value(), row({2}));
-}
-
-TEST_CASE("maximum and minimum of two tensors broadcast and keep NaN") {
-  const Tensor a = array({2, 1}, {1, 4}), b = row({0, 2, 5});
-  check_equal(maximum(a, b).value(), array({2, 3}, {1, 2, 5, 4, 4, 5}));
-  check_equal(minimum(a, b).value(), array({2, 3}, {0, 1, 1, 0, 2, 4}));
-  const Tensor one_nan = row({kNaN, 1}), other_nan = row({1, kNaN});
-  check_equal(maximum(one_nan, other_nan).value(), row({kNaN, kNaN}));
-  check_equal(minimum(one_nan, other_nan).value(), row({kNaN, kNaN}));
-  const Tensor three = row({1, 2, 3}), two = row({1, 2});
-  check_throws<ShapeError>([&] { maximum(three, two); },
-                           "[maximum] the operands do not broadcast; got shapes (3) and (2)");
-  check_throws<ShapeError>([&] { minimum(three, two); }, "[minimum]");
-}
-
-TEST_CASE("the operand that maximum does not select gets no gradient, whatever the upstream gradient") {
-  const Evaluated e =
-      evaluate([](Inputs x) { return maximum(x[0], x[1]); }, {row({1, 5}), row({3, 2})}, row({kInf, kNaN}));
-  check_equal(e.grads[0], row({0, kNaN}));
-  check_equal(e.grads[1], row({kInf, 0}));
-}
-
 TEST_CASE("comparisons return masks and broadcast") {
   const Tensor a = array({2, 1}, {1, 2}), b = row({1, 2, kNaN});
   check_mask(eq(a, b), {2, 3}, {true, false, false, false, true, false});
@@ -132,7 +95,7 @@ TEST_CASE("comparisons return masks and broadcast") {
   check_throws<ShapeError>([&] { lt(c, two); }, "[lt] the operands do not broadcast");
 }
 
-TEST_CASE("selection of empty and of long arrays") {
+TEST_CASE("where and maximum of empty and of long arrays") {
   const Tensor none = Tensor::zeros({0, 3});
   CHECK(same_shape(where(lt(none, 1), none, Tensor::scalar(1)).shape(), Shape{0, 3}));
   CHECK(same_shape(maximum(none, Tensor::scalar(1)).shape(), Shape{0, 3}));
@@ -142,4 +105,22 @@ TEST_CASE("selection of empty and of long arrays") {
   bool right = true;
   for (std::size_t i = 0; i < got.size(); ++i) right = right && got.data()[i] == std::max(x.data()[i], y.data()[i]);
   CHECK(right);
+}
+
+TEST_CASE("padding_mask and causal_mask") {
+  CHECK(padding_mask({2, 0, 3}, 3) == Mask{{false, false, true}, {true, true, true}, {false, false, false}});
+  check_throws<IndexError>([] { (void)padding_mask({1, 4}, 3); }, "[padding_mask] length 4 is outside 0..3");
+  check_throws<IndexError>([] { (void)padding_mask({-1}, 3); }, "[padding_mask] length -1 is outside 0..3");
+  check_throws<ShapeError>(
+      [] {
+        (void)padding_mask(IndexArray::from_shape({1, 2}), 3);
+      },
+      "[padding_mask] lengths must be [B]; got shape (1,2)");
+  check_throws<ValueError>([] { (void)padding_mask({0}, -1); },
+                           "[padding_mask] a size must not be negative, but is -1");
+  check_throws<ValueError>([] { (void)causal_mask(2, -3); }, "[causal_mask] a size must not be negative");
+  check_throws<ValueError>([] { (void)causal_mask(-1, 2); }, "[causal_mask] a size must not be negative, but is -1");
+  CHECK(causal_mask(3, 3) == Mask{{false, true, true}, {false, false, true}, {false, false, false}});
+  const Mask one_key = causal_mask(3, 1);
+  CHECK((one_key(0, 0) && one_key(1, 0) && !one_key(2, 0)));
 }

@@ -1,4 +1,4 @@
-// Output: where a kernel or a backward function writes a gradient.
+// Output: where a kernel or a backward function writes its result.
 #pragma once
 
 #include <xtape/core/config.hpp>

@@ -1,0 +1,166 @@
+// Enums and structs in the arguments of the kernels. The kernels, which divide the work among threads, and the loops in
+// isa/, which are compiled for every instruction set, both use them.
+#pragma once
+
+#include <xtape/core/kernels/isa/output.hpp>
+
+namespace xtape::inline XTAPE_DTYPE::kernels {
+
+enum class Unary {
+  exp,
+  expm1,
+  log,
+  log1p,
+  sqrt,
+  sin,
+  cos,
+  abs,
+  clamp,  ///< min(max(x, a), b)
+  tanh,
+  sigmoid,
+  relu,
+  leaky_relu,  ///< x for x > 0, a x elsewhere
+  elu,         ///< x for x > 0, a (exp(x) - 1) elsewhere
+  silu,
+  softplus,  ///< log(1 + exp(a x)) / a; x where a x > b
+  softsign,
+  gelu,
+  gelu_tanh,
+};
+
+/// The constants of those functions that have some.
+struct Constants {
+  real a = 0;
+  real b = 0;
+};
+
+enum class Binary {
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  max,           ///< NaN if one is NaN
+  min,           ///< NaN if one is NaN
+  mul_no_nan,    ///< a b, but 0 where a is 0, even if b is infinite or NaN: upstream gradient a, derivative b
+  pow_base,      ///< d(a^b)/da, at a = 0 its limit where that is finite
+  pow_exponent,  ///< d(a^b)/db, at a = 0 its limit where that is finite
+  max_share,     ///< share of the gradient of max(a, b) that a gets: 1, 0, or 1/2 at a tie
+};
+
+enum class Compare { equal, not_equal, less, less_equal };
+
+/// Losses of an input x and a target t, with a parameter p.
+enum class Loss {
+  squared,               ///< (x - t)^2
+  absolute,              ///< |x - t|
+  huber,                 ///< (x - t)^2 / 2 for |x - t| <= p, linear beyond
+  binary_cross_entropy,  ///< of the probability sigmoid(x) and the target t
+  divergence,            ///< t (log t - x)
+  divergence_of_logs,    ///< exp(t) (t - x)
+};
+
+/// The operand of a loss by which the derivative is taken.
+enum class Side { input, target };
+
+/// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
+struct MatrixView {
+  const real* data;
+  index_t stride;
+  bool transposed = false;
+};
+
+/// The part of a product that causal masking makes unnecessary. Row i of the score matrix uses only the columns below
+/// first + i. If the score matrix is C, gemm does not compute its other elements. If it is A, or A is its transpose,
+/// those elements are zero and gemm skips them.
+struct CausalSkip {
+  enum class Operand { nothing, c, a, transposed_a };
+
+  Operand operand = Operand::nothing;
+  index_t first = 0;
+};
+
+/// The right-hand matrix of a product, `depth` x `columns`, as GemmTable::pack_b wrote it.
+struct PackedPanels {
+  const real* data;
+  index_t depth, columns;
+};
+
+/// Part of a stored matrix that is read next.
+struct PrefetchRegion {
+  const real* data = nullptr;
+  index_t stride = 0, rows = 0, columns = 0;
+};
+
+/// Most rows of C in one call of GemmTable::block: a multiple of every instruction set's tile.
+constexpr index_t kMC = 96;
+
+/// Side of the square that ShapeTable::transpose transposes: one cache line.
+constexpr index_t kSquare = 64 / sizeof(real);
+
+/// What the backward pass of layer norm reads.
+struct NormRows {
+  const real* x;        // [rows, width]
+  const real* weight;   // [width], or null: 1
+  const double* mean;   // [rows], or null: nothing was subtracted
+  const real* inverse;  // [rows]: 1 / sqrt(variance + eps)
+  const real* dy;       // [rows, width]: upstream gradient
+  index_t rows, width;
+};
+
+/// One number for each column, in two parts because a large mean needs more digits than a real has.
+struct ColumnCenter {
+  const real* high;
+  const real* low;
+};
+
+/// One Adam step (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2):
+///   g += l2 * value;                      m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
+///   value -= decay * value + step * m / (sqrt(v) * v_scale + epsilon)
+/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t).
+struct AdamStep {
+  double beta1, beta2, epsilon, step, v_scale, l2, decay;
+};
+
+/// One step of gradient descent, with a velocity v or without (velocity null):
+///   g += l2 * value;                      v = keep v + fresh g
+///   value -= decay * value + gradient_rate * g + velocity_rate * v
+struct MomentumStep {
+  double keep, fresh, gradient_rate, velocity_rate, l2, decay;
+};
+
+enum class Nonlinearity { tanh, relu, sigmoid };
+
+/// Rows of one step of a recurrent network with G gates. All arrays are contiguous; see kernels/recurrent.hpp for the
+/// formulas.
+struct GateRows {
+  index_t rows;
+  index_t hidden;        // H
+  real* gates;           // [rows, G H], activated in place
+  const real* bias;      // [G H]
+  const real* h_before;  // [rows, H]
+  real* h = nullptr;
+  const real* c_before = nullptr;
+  real* c = nullptr;
+};
+struct GateGrads {
+  real* dh;                 // [rows, H]: of the state after the step
+  real* dgates;             // [rows, G H]
+  real* dc = nullptr;       // of c: on entry after the step, on return before it
+  real* dc_step = nullptr;  // the complete gradient of c after the step, or null
+};
+
+/// Attention scores of a block of queries. Row r uses its first visible(r) columns. Rows are padded to whole lanes.
+struct ScoreRows {
+  index_t rows, keys, stride;
+  index_t first_visible, step;  // visible(r) = first_visible + r * step, within 0..keys
+  index_t lanes;
+
+  index_t visible(index_t r) const {
+    const index_t n = first_visible + r * step;
+    return n < 0 ? 0 : (n > keys ? keys : n);
+  }
+  index_t width() const { return (keys + lanes - 1) / lanes * lanes; }
+};
+
+}  // namespace xtape::inline XTAPE_DTYPE::kernels

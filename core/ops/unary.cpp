@@ -1,0 +1,123 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/unary.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/unary.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+using kernels::Unary;
+
+// The formulas of values and derivatives are in core/kernels/isa/unary.cpp.
+
+namespace {
+
+enum class Saved { input, output };  // what the derivative is computed from
+
+Tensor unary_op(const char* op, Unary f, const Tensor& x, Saved saved, kernels::Constants constants = {}) {
+  Array out(x.shape());
+  kernels::unary(f, x.data(), out.data(), count_of(out), constants);
+  const Tensor y(std::move(out));
+  const Tensor kept = saved == Saved::input ? x.detach() : y;
+  return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.add, count_of(dy), constants);
+  });
+}
+
+/// For a function whose derivative is expensive: it is computed together with the value and saved.
+Tensor unary_op_saving_derivative(const char* op, Unary f, const Tensor& x) {
+  Array y(x.shape());
+  if (!Tape::tracks({x})) {
+    kernels::unary(f, x.data(), y.data(), count_of(y));
+    return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
+  }
+  Array derivative(x.shape());
+  kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
+  return Tape::record(op, {x}, Tensor(std::move(y)),
+                      [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        kernels::product(dy.data(), derivative.data(), 1, dx.data, dx.add, count_of(dy));
+                      });
+}
+
+/// Also hands the values to the active probe, which counts saturated units.
+Tensor probed_activation(const char* op, Unary f, const Tensor& x, Saved saved) {
+  const Tensor y = unary_op(op, f, x, saved);
+  if (Probe* probe = Probe::active()) probe->activation(op, x, y);
+  return y;
+}
+
+}  // namespace
+
+Tensor exp(const Tensor& x) { return unary_op("exp", Unary::exp, x, Saved::output); }
+Tensor expm1(const Tensor& x) { return unary_op("expm1", Unary::expm1, x, Saved::input); }
+Tensor log(const Tensor& x) { return unary_op("log", Unary::log, x, Saved::input); }
+Tensor log1p(const Tensor& x) { return unary_op("log1p", Unary::log1p, x, Saved::input); }
+Tensor sqrt(const Tensor& x) { return unary_op("sqrt", Unary::sqrt, x, Saved::output); }
+Tensor abs(const Tensor& x) { return unary_op("abs", Unary::abs, x, Saved::input); }
+Tensor sin(const Tensor& x) { return unary_op("sin", Unary::sin, x, Saved::input); }
+Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, Saved::input); }
+
+Tensor clamp(const Tensor& x, real low, real high) {
+  if (!(low <= high))
+    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + std::to_string(low) +
+                                  " and " + std::to_string(high));
+  return unary_op("clamp", Unary::clamp, x, Saved::input, {.a = low, .b = high});
+}
+
+Tensor tanh(const Tensor& x) { return probed_activation("tanh", Unary::tanh, x, Saved::output); }
+Tensor sigmoid(const Tensor& x) { return probed_activation("sigmoid", Unary::sigmoid, x, Saved::output); }
+Tensor relu(const Tensor& x) { return probed_activation("relu", Unary::relu, x, Saved::input); }
+Tensor silu(const Tensor& x) { return unary_op("silu", Unary::silu, x, Saved::input); }
+Tensor softsign(const Tensor& x) { return unary_op("softsign", Unary::softsign, x, Saved::input); }
+
+Tensor leaky_relu(const Tensor& x, real negative_slope) {
+  return unary_op("leaky_relu", Unary::leaky_relu, x, Saved::input, {.a = negative_slope});
+}
+
+Tensor elu(const Tensor& x, real alpha) { return unary_op("elu", Unary::elu, x, Saved::input, {.a = alpha}); }
+
+Tensor softplus(const Tensor& x, real beta, real threshold) {
+  if (!(beta > 0)) throw ValueError("softplus", "beta must be positive, but is " + std::to_string(beta));
+  return unary_op("softplus", Unary::softplus, x, Saved::input, {.a = beta, .b = threshold});
+}
+
+Tensor gelu(const Tensor& x, Gelu form) {
+  return form == Gelu::exact ? unary_op_saving_derivative("gelu", Unary::gelu, x)
+                             : unary_op_saving_derivative("gelu_tanh", Unary::gelu_tanh, x);
+}
+
+GradCases unary_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array x = sample({3, 5}, 11, -3, 3), wide = sample({2, 3}, 107, -3, 3);
+  const Array a = sample({2, 3}, 1), positive = sample({2, 3}, 7, 0.5, 2), angles = sample({2, 3}, 8, -7, 7);
+  return {
+      {"exp", "", {a}, [](Args t) { return exp(t[0]); }},
+      {"log", "", {positive}, [](Args t) { return log(t[0]); }},
+      {"sqrt", "", {positive}, [](Args t) { return sqrt(t[0]); }},
+      {"expm1", "", {a}, [](Args t) { return expm1(t[0]); }},
+      {"log1p", "", {positive}, [](Args t) { return log1p(t[0]); }},
+      {"abs", "away from 0", {a}, [](Args t) { return abs(t[0]); }},
+      {"sin", "", {angles}, [](Args t) { return sin(t[0]); }},
+      {"cos", "", {angles}, [](Args t) { return cos(t[0]); }},
+      {"clamp", "both sides", {wide}, [](Args t) { return clamp(t[0], -1, real(1.5)); }},
+      {"clamp", "from below", {wide}, [](Args t) { return clamp(t[0], real(0.5)); }},
+      {"tanh", "", {x}, [](Args t) { return tanh(t[0]); }},
+      {"sigmoid", "", {x}, [](Args t) { return sigmoid(t[0]); }},
+      {"relu", "away from 0", {x}, [](Args t) { return relu(t[0]); }},
+      {"leaky_relu", "default negative slope", {x}, [](Args t) { return leaky_relu(t[0]); }},
+      {"leaky_relu", "negative slope 0.3", {x}, [](Args t) { return leaky_relu(t[0], real(0.3)); }},
+      {"elu", "", {x}, [](Args t) { return elu(t[0]); }},
+      {"elu", "alpha 1.7", {x}, [](Args t) { return elu(t[0], real(1.7)); }},
+      {"silu", "", {x}, [](Args t) { return silu(t[0]); }},
+      {"softplus", "", {x}, [](Args t) { return softplus(t[0]); }},
+      {"softplus", "on both sides of a threshold", {x}, [](Args t) { return softplus(t[0], 3, 2); }},
+      {"softsign", "", {x}, [](Args t) { return softsign(t[0]); }},
+      {"gelu", "exact", {x}, [](Args t) { return gelu(t[0]); }},
+      {"gelu_tanh", "tanh form", {x}, [](Args t) { return gelu(t[0], Gelu::tanh); }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

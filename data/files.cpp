@@ -80,33 +80,6 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
-int write_all(int descriptor, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-void write_file(const std::string& path, std::string_view content) {
-  const auto fail = [&path](int error) { throw FileError("write_file", path + ": " + std::strerror(error)); };
-  const std::string temporary = path + ".new";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(errno);
-  int error = write_all(descriptor, content);
-  if (!error && ::fsync(descriptor) != 0) error = errno;
-  if (::close(descriptor) != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error) {
-    ::unlink(temporary.c_str());
-    fail(error);
-  }
-  const std::string parent = fs::path(path).parent_path();
-  const Descriptor directory(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.number >= 0 && ::fsync(directory.number) != 0 && errno != EINVAL) fail(errno);  // EINVAL: it needs none
-}
-
 std::uint32_t crc32(std::string_view bytes) noexcept {
   return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/safetensors.hpp>
 

@@ -1,6 +1,6 @@
 #include <xtape/core/suggestion.hpp>
 #include <xtape/core/threads.hpp>
-#include <xtape/inspect/run/run_options.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 #include <xtape/train/args.hpp>
 
 #include <CLI/CLI.hpp>
@@ -249,6 +249,17 @@ std::vector<std::pair<std::string, ArgValue>> Args::values() const {
   std::vector<std::pair<std::string, ArgValue>> out;
   for (const Entry& entry : entries_) out.emplace_back(entry.name, entry.value);
   return out;
+}
+
+Args::operator RunDescription() const {
+  return {.program = program_,
+          .options = values(),
+          .seed = seed(),
+          .steps = steps(),
+          .directory = resume().empty() ? out() : resume(),
+          .resumes = !resume().empty(),
+          .on_trouble = parse_on_trouble(on_trouble()),
+          .detect_anomaly = detect_anomaly()};
 }
 
 std::string Args::help() const {

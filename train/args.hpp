@@ -9,6 +9,7 @@
 
 #include <xtape/core/config.hpp>
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/run/description.hpp>
 
 #include <deque>
 #include <functional>
@@ -16,7 +17,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace xtape {
@@ -26,7 +26,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-using ArgValue = std::variant<bool, index_t, double, std::string>;
+using ArgValue = OptionValue;
 
 /// Both ends are allowed values.
 template <class T>
@@ -112,6 +112,8 @@ class Args {
 
   /// Every option with its value, in the order of declaration, the common ones first.
   std::vector<std::pair<std::string, ArgValue>> values() const;
+  /// What the run log needs. After parse().
+  operator RunDescription() const;
   /// The text that --help prints.
   std::string help() const;
 

@@ -1,4 +1,6 @@
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/log/run_log.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoints.hpp>
 #include <xtape/train/weights.hpp>
 
@@ -84,12 +86,18 @@ Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimiz
       store_(store),
       optimizer_(optimizer),
       run_(run),
-      directory_(run + "/checkpoints"),
+      directory_(run + "/" + run_folder::kCheckpoints),
       options_(options) {
   if (options.interval < 1 || options.keep < 1)
     throw ValueError("checkpoints", "interval and keep must be at least 1, not " + std::to_string(options.interval) +
                                         " and " + std::to_string(options.keep));
   signals_.emplace();
+}
+
+Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
+                         const CheckpointOptions& options)
+    : Checkpoints(args, store, optimizer, log.directory(), options) {
+  carry("log", log);
 }
 
 void Checkpoints::check_free(const std::string& name) const {
@@ -255,7 +263,7 @@ void Checkpoints::remove_old(index_t done) const {
 void Checkpoints::validated(index_t step, double loss) {
   if (!(loss < best_loss_.value_or(std::numeric_limits<double>::infinity()))) return;
   best_loss_ = loss;
-  save_in_directory(directory_ + "/best.safetensors", step);
+  save_in_directory(directory_ + "/" + run_folder::kBest, step);
 }
 
 void Checkpoints::step(index_t step) {

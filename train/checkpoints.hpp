@@ -25,6 +25,8 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
+class RunLog;
+
 struct CheckpointOptions {
   index_t interval = 250;    ///< every how many steps one is saved; the last step is saved in any case
   index_t keep = 3;          ///< how many of them are kept, the newest ones
@@ -34,14 +36,13 @@ struct CheckpointOptions {
 
 class Checkpoints {
  public:
-  /// Of the run whose log is `log`, which is saved and loaded too. From here on SIGINT and SIGTERM wait for the end of
-  /// a step. Throws ValueError for an interval or number below 1.
-  template <class Log>
-  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, Log& log,
-              const CheckpointOptions& options = {})
-      : Checkpoints(args, store, optimizer, log.directory(), options) {
-    carry("log", log);
-  }
+  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT and SIGTERM take effect
+  /// at the end of a step. Throws ValueError for an interval or a number to keep below 1.
+  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
+              const CheckpointOptions& options = {});
+  /// The same in the folder of a run, without a log.
+  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, const std::string& run,
+              const CheckpointOptions& options = {});
 
   // What else the next step depends on. All have to be declared before resume(), and to live as long as this object;
   // NameError for a name that is taken. Random masks of dropout need not be declared: the store counts them.
@@ -83,8 +84,6 @@ class Checkpoints {
   using LoadState = std::function<void(index_t, const std::string&)>;
   struct Contents;
 
-  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, const std::string& run,
-              const CheckpointOptions& options);
   void carry_state(const std::string& name, SaveState save, LoadState load);
   void check_free(const std::string& name) const;
 

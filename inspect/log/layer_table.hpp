@@ -8,14 +8,6 @@
 
 namespace xtape {
 
-/// For each dotted parameter name the layer that it is counted to: the name itself while there are at most `most` of
-/// them, else all names cut to the same number of parts, the greatest that leaves at most `most` layers.
-std::vector<std::string> layer_names(const std::vector<std::string>& parameters, std::size_t most);
-
-/// The value in the middle of the sorted values, or the mean of the two there; NaN counts as the largest. Throws
-/// ValueError if there are none.
-double median(std::vector<double> values);
-
 class LayerTable {
  public:
   /// Parameter names with their numbers of elements.

@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/json_numbers.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/log/log_state.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 

@@ -1,7 +1,8 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/files.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/run/machine.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -22,12 +23,12 @@ namespace {
   throw FileError("run_log", path + ": " + reason);
 }
 
-constexpr const char* kLock = ".lock";
-
 /// Only the lock, or half a run.json.
 bool no_run_yet(const fs::path& directory, std::error_code& error) {
   for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().filename() != kLock && entry.path().filename() != "run.json.new") return false;
+    if (entry.path().filename() != run_folder::kLock &&
+        entry.path().filename() != std::string(run_folder::kRun) + ".new")
+      return false;
   return true;
 }
 
@@ -62,7 +63,7 @@ std::string make_run_directory(const std::string& out, const std::string& progra
 }
 
 DirectoryLock::DirectoryLock(const std::string& directory) {
-  const std::string path = directory + "/" + kLock;
+  const std::string path = directory + "/" + run_folder::kLock;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(path, std::strerror(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {

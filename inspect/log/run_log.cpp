@@ -4,7 +4,9 @@
 #include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/dump_signal.hpp>
@@ -14,8 +16,9 @@
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/log/run_writer.hpp>
 #include <xtape/inspect/log/step_probe.hpp>
-#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/inspect/run/machine.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -48,10 +51,8 @@ LayerTable table_of(const std::vector<Parameter>& parameters) {
   return {names_of(parameters), elements};
 }
 
-RunInfo info_of(const Args& args, const ParamStore& store) {
-  RunInfo info = {.program = args.program(),
-                  .options = args.values(),
-                  .seed = args.seed(),
+RunInfo info_of(const RunDescription& run, const ParamStore& store) {
+  RunInfo info = {.description = run,
                   .dtype = sizeof(real) == sizeof(double) ? "f64" : "f32",
                   .blas = kernels::backend_name(),
                   .isa = kernels::isa().name,
@@ -91,18 +92,18 @@ void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
 }  // namespace
 
 struct RunLog::State {
-  State(const Args& args, const ParamStore& store, const RunLogOptions& options)
+  State(const RunDescription& run, const ParamStore& store, const RunLogOptions& options)
       : interval(options.interval),
-        steps(args.steps()),
-        policy(on_trouble(args.on_trouble())),
+        steps(run.steps),
+        policy(run.on_trouble),
         parameters(store.parameters()),
         table(table_of(parameters)),
         recorder(names_of(parameters), kFlightSteps),
-        directory(args.resume().empty() ? make_run_directory(args.out(), args.program()) : args.resume()),
+        directory(run.resumes ? run.directory : make_run_directory(run.directory, run.program)),
         lock(directory),
-        waits(!args.resume().empty()),
-        console(args.steps(), options.console) {
-    if (args.detect_anomaly()) anomaly = std::make_shared<AnomalyFinder>(directory);
+        waits(run.resumes),
+        console(run.steps, options.console) {
+    if (run.detect_anomaly) anomaly = std::make_shared<AnomalyFinder>(directory);
     // A tape may outlive this log, and keeps its probe.
     const auto see = [finder = anomaly](const OpEvent& event) { finder->see(event); };
     probe = anomaly ? std::make_shared<StepProbe>(see) : std::make_shared<StepProbe>();
@@ -122,7 +123,7 @@ struct RunLog::State {
   std::shared_ptr<AnomalyFinder> anomaly;  // empty unless wanted
   std::shared_ptr<StepProbe> probe;
   std::optional<SignalWatch> signals = std::optional<SignalWatch>(std::in_place);  // until finish()
-  SpikeDetector watch;
+  SpikeDetector spikes;
   IntervalStats since_logged;
   index_t last_step = -1;
   index_t refused_step = -1;  // accepts() said no
@@ -167,8 +168,8 @@ struct RunLog::State {
     out.lr = metrics.lr;
     out.grad_norm = now.grad_norm;
     out.clip_factor = now.clip_factor;
-    out.loss_z = watch.loss_z(metrics.loss);
-    out.grad_norm_z = watch.grad_norm_z(now.grad_norm);
+    out.loss_z = spikes.loss_z(metrics.loss);
+    out.grad_norm_z = spikes.grad_norm_z(now.grad_norm);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       ParameterStats& p = out.parameters[i];
       p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].numel()));
@@ -216,7 +217,7 @@ struct RunLog::State {
       tell({now.step, "anomaly", a.text, a.layer, a.op, a.file, 0});
       broken = true;
     }
-    if (const std::optional<BadStep> trouble = watch.judge(now.step, now.loss, now.grad_norm)) {
+    if (const std::optional<BadStep> trouble = spikes.judge(now.step, now.loss, now.grad_norm)) {
       const bool nonfinite = trouble->kind == BadStep::Kind::nonfinite;
       const std::string batch = " (batch " + std::to_string(now.batch) + ")";
       const std::string skipped = refused_step == now.step ? "; the step is skipped" : "";
@@ -244,14 +245,14 @@ struct RunLog::State {
   }
 };
 
-RunLog::RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options) {
+RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogOptions& options) {
   if (options.interval < 1)
     throw ValueError("run_log", "the interval must be at least 1, not " + std::to_string(options.interval));
-  state_ = std::make_unique<State>(args, store, options);
+  state_ = std::make_unique<State>(run, store, options);
   State& s = *state_;
-  const std::string run_file = s.directory + "/run.json";
-  const RunInfo info = info_of(args, store);
-  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info, args.steps());
+  const std::string run_file = s.directory + "/" + run_folder::kRun;
+  const RunInfo info = info_of(run, store);
+  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info);
   else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
   s.writer.emplace(
@@ -274,7 +275,7 @@ bool RunLog::due(index_t step) const {
 
 bool RunLog::accepts(index_t step, double loss, double grad_norm) {
   State& s = *state_;
-  if (s.policy == OnTrouble::warn || !s.watch.judge(step, loss, grad_norm)) return true;
+  if (s.policy == OnTrouble::warn || !s.spikes.judge(step, loss, grad_norm)) return true;
   if (s.policy == OnTrouble::stop && std::isfinite(loss) && std::isfinite(grad_norm)) return true;
   s.refused_step = step;
   return false;
@@ -298,7 +299,7 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   s.console.progress(step + 1);
   if (logged) s.write(record, now);
   const bool stop = s.tell_troubles(now);
-  s.watch.note(now.loss, now.grad_norm);
+  s.spikes.add(now.loss, now.grad_norm);
   s.prepare(due(step + 1));
   if (stop)
     throw DivergedError("run_log", "the run stops at step " + std::to_string(step) + ", as --on-trouble stop asks");
@@ -319,7 +320,7 @@ void RunLog::attention(index_t step, const std::vector<std::string>& tokens, con
 std::string RunLog::state() {
   State& s = *state_;
   s.writer->flush();
-  return log_state_text({s.any_logged, s.since_logged, s.watch.history(), s.events, s.dumps});
+  return log_state_text({s.any_logged, s.since_logged, s.spikes.history(), s.events, s.dumps});
 }
 
 void RunLog::load_state(index_t step, const std::string& text) {
@@ -327,10 +328,10 @@ void RunLog::load_state(index_t step, const std::string& text) {
   const LogState before = log_state(text);
   if (!s.waits) throw ValueError("run_log", "only a run with --resume can go on");
   s.writer->cut(step);
-  write_file(s.directory + "/run.json", s.resumed_run);
+  write_file(s.directory + "/" + run_folder::kRun, s.resumed_run);
   s.any_logged = before.any_logged;
   s.since_logged = before.since_logged;
-  s.watch.restore(before.watched);
+  s.spikes.restore(before.watched);
   s.events = before.events;
   s.dumps = before.dumps;
   s.last_step = step - 1;

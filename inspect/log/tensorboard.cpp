@@ -1,5 +1,6 @@
-#include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/log/tensorboard.hpp>
+#include <xtape/inspect/run/layer_names.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <unistd.h>
 
@@ -198,7 +199,7 @@ std::size_t tensorboard_size_before(index_t step, std::string_view content) {
 std::string tensorboard_file_name() {
   char host[256] = "host";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return "events.out.tfevents." + std::to_string(std::time(nullptr)) + "." + host + "." + std::to_string(getpid());
+  return run_folder::kTensorBoard + std::to_string(std::time(nullptr)) + "." + host + "." + std::to_string(getpid());
 }
 
 }  // namespace xtape

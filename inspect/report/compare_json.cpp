@@ -1,5 +1,5 @@
 // What the scripts draw of several runs: a line for each group of runs, the band from the least to the greatest seed.
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
 #include <xtape/inspect/report/chart_series.hpp>
 #include <xtape/inspect/report/compare_page.hpp>

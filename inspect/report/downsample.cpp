@@ -1,5 +1,5 @@
-#include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/report/downsample.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // What the scripts draw of a run: charts, heat maps and attention, each with a sentence of what was measured.
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/report/captions.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
 #include <xtape/inspect/report/chart_series.hpp>

@@ -3,6 +3,7 @@
 #include <xtape/inspect/report/report_page.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/report/verdicts_html.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 
@@ -128,10 +129,9 @@ std::string report_page(const RunData& run, const std::vector<Verdict>& verdicts
   parts.lede = html_with_steps(head.lede);
   parts.before_charts = warnings(run) + verdicts_html(verdicts) + figures(run);
   parts.after_charts = settings(run);
-  parts.footer =
-      "<span id=\"buckets\"></span> Raw values: <code>metrics.jsonl</code>, <code>grad_norms.csv</code>. Written by "
-      "xtape " +
-      html_escaped(run.version) + ", with Chart.js 3.9.1 (MIT). This file loads nothing from the network.";
+  parts.footer = std::string("<span id=\"buckets\"></span> Raw values: <code>") + run_folder::kMetrics +
+                 "</code>, <code>" + run_folder::kGradNorms + "</code>. Written by xtape " + html_escaped(run.version) +
+                 ", with Chart.js 3.9.1 (MIT). This file loads nothing from the network.";
   parts.data = report_json(run, verdicts);
   return html_page(parts);
 }

@@ -1,6 +1,7 @@
-#include <xtape/data/json_text.hpp>
-#include <xtape/inspect/log/layer_table.hpp>
+#include <xtape/data/json.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/run/layer_names.hpp>
 #include <xtape/inspect/run/series.hpp>
 
 #include <algorithm>

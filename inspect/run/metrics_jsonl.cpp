@@ -1,9 +1,8 @@
-#include <xtape/data/json_numbers.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 
 #include <concepts>
-#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace xtape {
@@ -259,5 +258,12 @@ std::optional<IntervalStats> read_interval_json(std::string_view text) {
 
 std::optional<StepRecord> read_metrics_line(std::string_view line) { return record_of<StepRecord>(line); }
 std::optional<EventRecord> read_event_line(std::string_view line) { return record_of<EventRecord>(line); }
+
+std::optional<index_t> step_of_json_line(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  const bool good = json.is_object() && json.contains("step") && holds_integer<index_t>(json["step"]) &&
+                    json.value("kind", Json()) != "finished";
+  return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
+}
 
 }  // namespace xtape

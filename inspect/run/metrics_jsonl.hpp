@@ -27,4 +27,8 @@ std::optional<IntervalStats> read_interval_json(std::string_view text);
 std::optional<StepRecord> read_metrics_line(std::string_view line);
 std::optional<EventRecord> read_event_line(std::string_view line);
 
+/// The step of a line of either file. Returns the largest number for a damaged line and for the event "finished", so
+/// that a resumed run cuts them off.
+std::optional<index_t> step_of_json_line(std::string_view line);
+
 }  // namespace xtape

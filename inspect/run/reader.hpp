@@ -1,6 +1,8 @@
 // Reading a run directory: of a run that is finished, still going, killed, or damaged, as far as it can be read.
 #pragma once
 
+#include <xtape/inspect/run/records.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 
 #include <string>
@@ -60,7 +62,7 @@ class RunReader {
 
   RunData run_;
   std::vector<std::string> info_warnings_;
-  Lines metrics_{"metrics.jsonl"}, events_{"events.jsonl"};
+  Lines metrics_{run_folder::kMetrics}, events_{run_folder::kEvents};
 };
 
 /// All of a run at once. Throws FileError as RunReader.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <xtape/inspect/run/reader.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 
 #include <functional>
 #include <optional>
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace xtape {
-
-/// Median of the finite values; nothing without any.
-std::optional<double> finite_median(std::span<const double> values);
 
 /// The first and the last tenth of a series, at least one value each. Values must not be empty.
 std::span<const double> first_tenth(std::span<const double> values);

@@ -1,5 +1,5 @@
 // Verdicts on the course of a run: numbers that are not finite, divergence, spikes, whether the loss falls.
-#include <xtape/inspect/log/layer_table.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>
@@ -180,14 +180,14 @@ std::set<index_t> spike_steps(const RunData& run) {
   std::set<index_t> steps;
   for (const EventRecord& event : run.events)
     if (event.kind == "spike") steps.insert(event.step);
-  SpikeDetector watch;
+  SpikeDetector detector;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const StepRecord& s = run.steps[i];
     const double loss = run.only_norms ? 0 : s.loss;
-    const std::optional<BadStep> trouble = watch.judge(s.step, loss, s.grad_norm);
+    const std::optional<BadStep> trouble = detector.judge(s.step, loss, s.grad_norm);
     const bool of_the_loss = trouble && trouble->value == loss;
     if (trouble && trouble->kind == BadStep::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
-    watch.note(loss, s.grad_norm);
+    detector.add(loss, s.grad_norm);
   }
   return steps;
 }

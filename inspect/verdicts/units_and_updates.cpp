@@ -1,4 +1,5 @@
 // Verdicts on parts of a model: units, clipping, updates, layers that do not learn.
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>

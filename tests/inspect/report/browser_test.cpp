@@ -3,7 +3,7 @@
 #include "support.hpp"
 
 #include <xtape/data/npy.hpp>
-#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -55,7 +55,7 @@ std::string find_data(const std::string& path) {
 std::string read_file(const std::string& path) {
   const auto fail = [&path](const std::string& reason) { throw FileError("read_file", path + reason); };
   std::error_code error;
-  const fs::file_status kind = fs::status(path, error);  // before opening: that would wait for a pipe's other end
+  const fs::file_status kind = fs::status(path, error);  // before opening, which would block on a pipe
   if (!fs::exists(kind)) fail(": " + error.message());
   if (fs::is_directory(kind)) fail(" is a directory");
   if (!fs::is_regular_file(kind)) fail(" is not a regular file");
@@ -63,7 +63,7 @@ std::string read_file(const std::string& path) {
   struct stat before {};
   if (file.number < 0 || ::fstat(file.number, &before) != 0)
     fail(std::string(" cannot be opened for reading: ") + std::strerror(errno));
-  std::string content(static_cast<std::size_t>(before.st_size) + 1, '\0');  // one more than there should be
+  std::string content(static_cast<std::size_t>(before.st_size) + 1, '\0');  // one byte more, to detect growth
   std::size_t got = 0;
   while (got < content.size()) {
     const ssize_t count = ::read(file.number, content.data() + got, content.size() - got);

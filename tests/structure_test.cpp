@@ -159,6 +159,16 @@ TEST_CASE("CMake lists the sources of train and inspect that depend on the dtype
   CHECK(listed == found);
 }
 
+TEST_CASE("the file names of a run folder are constants") {
+  for_matches(
+      R"re("[^"]*\b(run\.json|metrics\.jsonl|grad_norms\.csv|events\.jsonl|tokens\.json|anomaly\.json|best\.safetensors|report\.html)\b)re",
+      [&](const Source& source, std::size_t line, const std::smatch& match) {
+        if (source.module != "inspect" && source.module != "train") return;
+        CHECK_MESSAGE(source.path == "inspect/run/run_folder.hpp", place(source, line), ": ", match.str(1),
+                      ": use the constant of inspect/run/run_folder.hpp");
+      });
+}
+
 TEST_CASE("the library and the examples include its files by their full names") {
   for_matches("#include\\s*\"", [&](const Source& source, std::size_t line, const std::smatch&) {
     CHECK_MESSAGE((source.module == "tests" || source.module == "bench" || source.module == "examples"),

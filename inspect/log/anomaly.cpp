@@ -41,7 +41,7 @@ std::string joined(std::span<const Tensor> tensors) {
 std::string sentence(const OpEvent& e, index_t step) {
   std::string out = "step " + std::to_string(step) + ": the " + (e.backward ? "backward" : "forward") + " of " + e.op;
   if (!e.layer.empty()) out += " in layer " + std::string(e.layer);
-  out += " is the first to make numbers that are not finite: " + joined(e.made);
+  out += " is the first to produce NaN or infinity: " + joined(e.made);
   if (e.upstream) out += "; upstream gradient " + described(Tensor(*e.upstream));
   return out + "; inputs " + joined(e.inputs);
 }
@@ -57,8 +57,8 @@ void AnomalyFinder::see(const OpEvent& event) {
   try {
     write_bundle(event);
     found_->file = std::string(run_folder::kAnomaly) + "/" + run_folder::kAnomalyRecord;
-  } catch (const std::exception& error) {  // no disk must not end the training
-    found_->text += " (the bundle cannot be written: " + std::string(error.what()) + ")";
+  } catch (const std::exception& error) {  // a full disk must not end the training
+    found_->text += " (its arrays cannot be written: " + std::string(error.what()) + ")";
   }
 }
 

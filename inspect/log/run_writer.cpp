@@ -16,7 +16,7 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The event file that is there, or a new one.
+/// The event file of the run, or a new name if there is none.
 std::string tensorboard_path(const std::string& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory))
     if (entry.path().filename().string().starts_with(run_folder::kTensorBoard)) return entry.path();
@@ -45,7 +45,7 @@ void RunWriter::append(File& file, const std::string& lines) {
 
 void RunWriter::give_up_if(const std::string& reason, const LineFile& file) {
   if (reason.empty()) return;
-  warn_("cannot write " + file.path() + ": " + reason + "; the run goes on without its log");
+  warn_("cannot write " + file.path() + ": " + reason + "; the run continues without its log");
   for (File* each : {&metrics_, &norms_, &events_, &tensorboard_}) each->reset();
 }
 

@@ -1,4 +1,4 @@
-// The part of the report that is plain HTML: it reads without scripts.
+// The report page: the part that is readable without scripts.
 #include <xtape/inspect/report/html_page.hpp>
 #include <xtape/inspect/report/report_page.hpp>
 #include <xtape/inspect/report/text_format.hpp>
@@ -40,7 +40,7 @@ std::string figure(const std::string& name, const std::string& value, const std:
   return "<div><dt>" + name + "</dt><dd><b>" + value + "</b> " + unit + "</dd></div>\n";
 }
 
-/// The median of the last tenth of a number that some steps have.
+/// Median of the last tenth of the steps that have the number.
 std::optional<double> late(const RunData& run, const std::function<std::optional<double>(const StepRecord&)>& number) {
   std::vector<double> values;
   for (const StepRecord& step : run.steps)
@@ -51,7 +51,7 @@ std::optional<double> late(const RunData& run, const std::function<std::optional
 
 std::string value_or_dash(const std::optional<double>& value) { return value ? plain(*value) : "–"; }
 
-/// Of the recurrent layer that forgets fastest; nothing without one.
+/// Figures of the recurrent layer with the fastest decay; nothing without one.
 std::string time_figures(const RunData& run) {
   std::optional<LagCurve> worst;
   for (const std::string& layer : names_in(run, &StepRecord::times))

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each type has one list of its fields, `fields(io, x)`, that writing and reading both walk.
+// Each type has one list of its fields, `fields(io, x)`, which both Writer and Reader use.
 
 class Writer {
  public:
@@ -30,7 +30,7 @@ class Writer {
   void field(const char* key, const std::optional<T>& value) {
     if (value) field(key, *value);
   }
-  /// A text or list that is left out if it is empty.
+  /// A text or list, left out if it is empty.
   template <class T>
   void filled(const char* key, const T& value) {
     if (!value.empty()) field(key, value);
@@ -40,7 +40,7 @@ class Writer {
     Writer writer(json_[key] = Json::object());
     fields(writer, value);
   }
-  /// Records under their names, in order.
+  /// Records as an object, each under its name, in order.
   template <class T>
   void named(const char* key, const std::vector<T>& records) {
     if (records.empty()) return;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRejected = 3;  // lines that are named each
+constexpr std::size_t kMostRejected = 3;  // lines that a warning names
 
 std::string content_from(const fs::path& path, std::size_t offset) {
   std::ifstream file(path, std::ios::binary);
@@ -30,7 +30,7 @@ std::string content_from(const fs::path& path, std::size_t offset) {
 
 std::string option_text(const Json& value) { return value.is_string() ? value.get<std::string>() : json_text(value); }
 
-/// Fills what run.json tells. Throws the JSON library's exceptions where it is not what run_json writes.
+/// Reads the values of run.json. Throws the JSON library's exceptions if it has another form.
 void read_info_json(const Json& json, RunData& run) {
   const auto text = [&](const char* key) { return json.value(key, std::string()); };
   run.program = text("program");
@@ -94,7 +94,7 @@ std::vector<std::string> RunReader::new_lines(Lines& file, bool& restarted) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   file.missing = static_cast<bool>(error);
-  restarted = !file.missing && size < file.offset;  // somebody cut it off to resume
+  restarted = !file.missing && size < file.offset;  // truncated by a resume
   if (restarted) file = Lines{file.name};
   if (file.missing) return {};
   const std::string text = content_from(path, file.offset);

@@ -9,7 +9,7 @@ namespace xtape {
 
 namespace {
 
-constexpr double kNothingLeft = 1e-12;  // of lag 0; below it rounding decides
+constexpr double kNothingLeft = 1e-12;  // relative to lag 0; smaller values are rounding errors
 
 /// "layers" of "layers.3", or "".
 std::string parent_of_block(const std::string& name) {

@@ -1,4 +1,4 @@
-// Verdicts on the course of a run: numbers that are not finite, divergence, spikes, whether the loss falls.
+// Verdicts on the training as a whole: NaN and infinity, divergence, spikes, whether the loss falls.
 #include <xtape/data/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
@@ -17,7 +17,7 @@ std::string at(index_t step) { return "step " + std::to_string(step); }
 
 bool broken(const StepRecord& s) { return !std::isfinite(s.loss) || !std::isfinite(s.grad_norm); }
 
-/// The first layer on the way forward whose output is not finite; else the first parameter with such a gradient.
+/// The first layer, in order of execution, whose output is not finite; else the first parameter whose gradient is not.
 std::string broken_layer(const StepRecord& s) {
   for (const LayerStats& layer : s.layers)
     if (!std::isfinite(layer.mean)) return layer.name;
@@ -89,8 +89,8 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
 }
 
-/// True if the norm at a logged step is far above those after it too, or at the end above the one before: else it is a
-/// new level and no spike.
+/// Whether the norm at a logged step is also far above the norms after it, or, at the last step, above the one before.
+/// Otherwise it is the start of a new level and not a spike.
 bool sticks_out(const RunData& run, std::size_t at) {
   std::vector<double> others;
   for (std::size_t i = at + 1; i < run.steps.size() && others.size() < limits::kSpikeMinimum; ++i)

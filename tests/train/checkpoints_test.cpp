@@ -258,7 +258,7 @@ TEST_CASE("the newest are kept, the best is kept, and of damaged ones the next o
   }
   work.write("checkpoints/step_8.safetensors", "");
   Run run(work.path(), arguments(12, work.path()), quiet(2, 2));
-  check_throws<FileError>([&] { run.checkpoints.resume(); }, "no checkpoint in " + directory + " is sound");
+  check_throws<FileError>([&] { run.checkpoints.resume(); }, "no checkpoint in " + directory + " is intact");
   fs::remove_all(directory);
   CHECK(run.checkpoints.resume() == 0);
   CHECK(run.notes.resumed_at == 0);
@@ -295,7 +295,7 @@ TEST_CASE("wrong uses of checkpoints are refused") {
   check_throws<NameError>([&] { run.checkpoints.carry("memory", run.data); }, "carried as 'memory' already");
   ParamStore store;
   const Parameter bad = store.root().parameter("optimizer/w", {1}, init::zeros());
-  check_throws<NameError>([&] { save_weights(work.path() + "/file", store); }, "is kept for checkpoints");
+  check_throws<NameError>([&] { save_weights(work.path() + "/file", store); }, "is reserved for checkpoints");
 }
 
 TEST_CASE("a random stream goes on from its position") {

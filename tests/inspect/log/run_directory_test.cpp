@@ -39,8 +39,8 @@ TEST_CASE("the run directory is the one given, if it is new or empty") {
   check_throws<FileError>([&] { make_run_directory(fresh + "/file", "program"); },
                           fresh + "/file: it is not a directory");
   check_throws<FileError>([&] { make_run_directory(fresh + "/file/x", "program"); },
-                          "the directory cannot be made: Not a directory");
-  check_throws<FileError>([&] { make_run_directory("/proc/xtape", "program"); }, "the directory cannot be made");
+                          "the directory cannot be created: Not a directory");
+  check_throws<FileError>([&] { make_run_directory("/proc/xtape", "program"); }, "the directory cannot be created");
 }
 
 TEST_CASE("without a name the run directory is named by program and time, each run its own") {

@@ -5,6 +5,7 @@
 #include <xtape/core/param_store.hpp>
 #include <xtape/core/tape.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/images.hpp>
 #include <xtape/data/lexicon.hpp>

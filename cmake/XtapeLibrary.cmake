@@ -41,7 +41,7 @@ include(${PROJECT_SOURCE_DIR}/inspect/report/page_texts.cmake)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_PAGE_TEXTS})
 if(XTAPE_FUZZ)  # the readers are what is tried of it
   list(FILTER XTAPE_BASE_SOURCES INCLUDE REGEX
-       "^core/|^data/(csv|files|gzip|idx|npy|safetensors|stored_tensor)\\.|^inspect/run/|^inspect/verdicts/|^inspect/log/(layer_table|log_state)\\.|^inspect/report/text_page|^train/checkpoint_record")
+       "^core/|^data/(csv|durable_file|files|gzip|idx|npy|number_text|safetensors|stored_tensor)\\.|^inspect/run/|^inspect/verdicts/|^inspect/log/log_state\\.|^inspect/report/text_page|^train/checkpoint_record")
 endif()
 
 # What does. Kernel files in isa/ are compiled once per instruction set.

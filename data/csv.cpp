@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Reads all of a text as a number, or fails.
+/// Parses a whole text as a number; nothing if it is not one.
 template <class T>
 std::optional<T> read_whole(std::string_view text) {
   T value = 0;
@@ -21,7 +21,7 @@ std::optional<T> read_whole(std::string_view text) {
   return value;
 }
 
-/// A field as it is shown in a message: short, and without what would break the line.
+/// A field for a message: shortened, without control characters.
 std::string shown(std::string_view field) {
   std::string out(field.substr(0, 40));
   std::replace_if(
@@ -31,7 +31,7 @@ std::string shown(std::string_view field) {
 
 }  // namespace
 
-/// Cuts the text into fields. Quoted fields are unescaped where they stand, which only makes them shorter.
+/// Splits the text into fields. Quoted fields are unescaped in place.
 class CsvTable::Reader {
  public:
   Reader(const std::string& name, std::string& text, char separator)
@@ -85,7 +85,7 @@ class CsvTable::Reader {
 
   std::string_view quoted() {
     const std::size_t opened = line_, start = ++position_;
-    std::size_t end = start;  // of what is unescaped
+    std::size_t end = start;  // of the unescaped text
     for (;; ++position_) {
       if (at_end()) fail(opened, "a quoted field has no end");
       if (starts_with('"') && text_.compare(position_, 2, "\"\"") != 0) break;
@@ -107,7 +107,7 @@ CsvTable::CsvTable(std::string text, std::string name, const CsvOptions& options
     : name_(std::move(name)), text_(std::move(text)) {
   Reader reader(name_, text_, options.separator);
   if (reader.at_end()) reader.fail(1, "the table is empty");
-  // No more fields than separators and line ends can follow: one allocation of the right size.
+  // Separators and line ends bound the number of fields: one allocation.
   const auto ends = std::count(text_.begin(), text_.end(), '\n');
   fields_.reserve(static_cast<std::size_t>(std::count(text_.begin(), text_.end(), options.separator) + ends + 1));
   lines_.reserve(static_cast<std::size_t>(ends + 1));

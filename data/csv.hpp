@@ -1,4 +1,4 @@
-// Tables in CSV, read strictly (RFC 4180): the same number of fields in every row, or an error with the line.
+// CSV tables, read strictly (RFC 4180). Every row must have the same number of fields; errors name the line.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,32 @@
 namespace xtape {
 
 struct CsvOptions {
-  bool header = true;  ///< the first row has the names of the columns
+  bool header = true;  ///< the first row holds the column names
   char separator = ',';
 };
 
-/// A whole table in memory. Rows end with LF or CRLF; the last may lack it. A field in double quotes may hold
-/// separators, line ends and doubled quotes. Spaces belong to a field. A byte order mark at the start is skipped.
+/// A table in memory. Rows end with LF or CRLF, which the last row may lack. A field in double quotes may hold
+/// separators, line ends and doubled quotes. Spaces belong to the field. A byte order mark at the start is skipped.
 class CsvTable {
  public:
-  /// Throws FileError "name:line: what" for a blank line, another number of fields than in the first row, a quote
-  /// inside an unquoted field or text after a quoted one, a quoted field without an end, a name that stands twice in
-  /// the header; and for a table without columns.
+  /// Throws FileError "name:line: what" for a blank line, a row with another number of fields than the first, a quote
+  /// inside an unquoted field, text after a quoted field, a quoted field without an end, a duplicate name in the
+  /// header, and an empty table.
   CsvTable(std::string text, std::string name, const CsvOptions& options = {});
   CsvTable(CsvTable&&) = delete;  // the fields point into it
 
   std::size_t columns() const { return columns_; }
   std::size_t rows() const { return lines_.size(); }  ///< without the header
-  /// Throws FileError if there is none of that name.
+  /// The index of a column. Throws FileError if there is no such name.
   std::size_t column(std::string_view name) const;
-  /// Throws IndexError outside the table.
+  /// Throws IndexError for a position outside the table.
   std::string_view field(std::size_t row, std::size_t column) const;
-  /// Throws FileError naming line and column of a field that is not a finite decimal number and nothing else.
+  /// Throws FileError, which names the line and the column, if the field is not exactly one finite decimal number.
   double number(std::size_t row, std::size_t column) const;
-  /// Of a whole column, by its name or position.
+  /// All numbers of a column, by name or position.
   std::vector<double> numbers(std::size_t column) const;
   std::vector<double> numbers(std::string_view name) const { return numbers(column(name)); }
-  /// Throws FileError for a field that is not a whole number within low..high.
+  /// Throws FileError if the field is not a whole number in low..high.
   std::int64_t integer(std::size_t row, std::size_t column, std::int64_t low, std::int64_t high) const;
 
   /// Throws FileError about a field: "name:line: column 3 (temperature): what".
@@ -46,11 +46,11 @@ class CsvTable {
 
   std::string name_, text_;
   std::vector<std::string_view> header_, fields_;  // fields row by row
-  std::vector<std::size_t> lines_;                 // number of the line where each row begins
+  std::vector<std::size_t> lines_;                 // the line where each row begins
   std::size_t columns_ = 0;
 };
 
-/// Reads a file, packed with gzip or not.
+/// Reads a file, gzip-compressed or not.
 CsvTable load_csv(const std::string& path, const CsvOptions& options = {});
 
 }  // namespace xtape

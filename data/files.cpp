@@ -55,7 +55,7 @@ std::string find_data(const std::string& path) {
 std::string read_file(const std::string& path) {
   const auto fail = [&path](const std::string& reason) { throw FileError("read_file", path + reason); };
   std::error_code error;
-  const fs::file_status kind = fs::status(path, error);  // before opening: that would wait for a pipe's other end
+  const fs::file_status kind = fs::status(path, error);  // before opening, which would block on a pipe
   if (!fs::exists(kind)) fail(": " + error.message());
   if (fs::is_directory(kind)) fail(" is a directory");
   if (!fs::is_regular_file(kind)) fail(" is not a regular file");
@@ -63,7 +63,7 @@ std::string read_file(const std::string& path) {
   struct stat before {};
   if (file.number < 0 || ::fstat(file.number, &before) != 0)
     fail(std::string(" cannot be opened for reading: ") + std::strerror(errno));
-  std::string content(static_cast<std::size_t>(before.st_size) + 1, '\0');  // one more than there should be
+  std::string content(static_cast<std::size_t>(before.st_size) + 1, '\0');  // one byte more, to detect growth
   std::size_t got = 0;
   while (got < content.size()) {
     const ssize_t count = ::read(file.number, content.data() + got, content.size() - got);
@@ -78,33 +78,6 @@ std::string read_file(const std::string& path) {
     fail(" changed while it was read");
   content.pop_back();
   return content;
-}
-
-int write_all(int descriptor, std::string_view bytes) noexcept {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-void write_file(const std::string& path, std::string_view content) {
-  const auto fail = [&path](int error) { throw FileError("write_file", path + ": " + std::strerror(error)); };
-  const std::string temporary = path + ".new";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(errno);
-  int error = write_all(descriptor, content);
-  if (!error && ::fsync(descriptor) != 0) error = errno;
-  if (::close(descriptor) != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error) {
-    ::unlink(temporary.c_str());
-    fail(error);
-  }
-  const std::string parent = fs::path(path).parent_path();
-  const Descriptor directory(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.number >= 0 && ::fsync(directory.number) != 0 && errno != EINVAL) fail(errno);  // EINVAL: it needs none
 }
 
 std::uint32_t crc32(std::string_view bytes) noexcept {

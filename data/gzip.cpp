@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t kLargestRatio = 100;
 constexpr std::size_t kAlwaysAllowed = 1 << 20;
-constexpr std::size_t kOnePass = std::size_t{1} << 30;  // zlib counts in unsigned int
+constexpr std::size_t kOnePass = std::size_t{1} << 30;  // zlib's sizes are unsigned int
 
 struct Inflater {
   z_stream stream = {};
-  int status = inflateInit2(&stream, 15 + 16);  // the largest window, a gzip header
+  int status = inflateInit2(&stream, 15 + 16);  // largest window, gzip header
   Inflater() = default;
   Inflater(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream); }

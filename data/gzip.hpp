@@ -1,4 +1,4 @@
-// Files that may be packed with gzip.
+// Files that may be compressed with gzip.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace xtape {
 
-/// True if bytes begin as a gzip file does.
+/// Whether the bytes begin with the gzip signature.
 bool is_gzip(std::string_view bytes) noexcept;
 
-/// The content of a gzip file. Throws FileError naming `name` if it is damaged, cut, followed by other bytes, or if the
-/// content is more than 100 times as large as the file (and more than 1 MiB): a few bytes cannot fill the memory.
+/// The content of a gzip file. Throws FileError, which names `name`, if the file is damaged, truncated or followed by
+/// other bytes, or if the content is larger than 1 MiB and more than 100 times the size of the file, which protects the
+/// memory.
 std::string unpack_gzip(std::string_view bytes, const std::string& name);
 
-/// The bytes of a file as read_file gives them, unpacked if they are a gzip file, whatever its name. Throws FileError.
+/// The bytes of a file, decompressed if they begin with the gzip signature. Throws FileError.
 std::string read_unpacked(const std::string& path);
 
 }  // namespace xtape

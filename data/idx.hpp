@@ -1,7 +1,7 @@
 // The IDX format of the MNIST data: one array in one file.
 //
-// Two zero bytes, a byte for the element type, a byte for the number of axes, the extents in four bytes each, then the
-// elements, row-major; every number big-endian.
+// Two zero bytes, a byte for the element type, a byte for the number of axes, the size of each axis in four bytes, then
+// the elements, row-major. All numbers are big-endian.
 #pragma once
 
 #include <xtape/data/stored_tensor.hpp>
@@ -10,17 +10,17 @@
 
 namespace xtape {
 
-/// A whole file in memory, every number in it checked.
+/// A file in memory with a checked header.
 class IdxFile {
  public:
-  /// Reads a file, packed with gzip or not. Throws FileError, naming the file and what is wrong in it: an unknown
-  /// element type, or other bytes than the header announces.
+  /// Reads a file, gzip-compressed or not. Throws FileError, which names the file and the fault, for an unknown element
+  /// type or a size that does not match the header.
   explicit IdxFile(const std::string& path);
-  /// The same of bytes that are in memory.
+  /// Reads bytes in memory.
   IdxFile(std::string content, const std::string& name);
   IdxFile(IdxFile&&) = delete;  // the tensor points into it
 
-  /// Its name is that of the file.
+  /// The array; its name is the file name.
   const StoredTensor& tensor() const { return tensor_; }
 
  private:

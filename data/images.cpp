@@ -18,7 +18,7 @@ namespace {
   throw FileError("images", path + ": " + what);
 }
 
-/// The tensor of an IDX file, which must have so many axes, of bytes, and something in it.
+/// The tensor of an IDX file. It must hold bytes, have the given number of axes and not be empty.
 const StoredTensor& checked(const IdxFile& file, std::size_t axes, const char* meaning) {
   const StoredTensor& tensor = file.tensor();
   if (tensor.dtype != DType::u8 || tensor.shape.size() != axes || tensor.bytes.empty())
@@ -33,14 +33,14 @@ void append(ImageSet& to, const ImageSet& from, index_t item) {
   to.labels.push_back(from.labels[static_cast<std::size_t>(item)]);
 }
 
-/// Some of the images, in that order.
+/// The selected images, in the given order.
 ImageSet chosen(const ImageSet& from, const index_t* begin, const index_t* end) {
   ImageSet out{from.height, from.width, from.brightest, {}, {}};
   for (const index_t* item = begin; item != end; ++item) append(out, from, *item);
   return out;
 }
 
-/// The file, or the file packed, or a failure that names both.
+/// The path of a file, compressed or not. Throws FileError, which names both.
 std::string packed_or_not(const std::filesystem::path& path) {
   const std::string plain = path.string(), packed = plain + ".gz";
   if (std::filesystem::exists(plain)) return plain;

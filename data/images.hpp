@@ -1,4 +1,4 @@
-// Small grey images with a class each, as training data for a classifier: the 8x8 digits, MNIST.
+// Small gray images with class labels, as training data for a classifier: the 8x8 digits, MNIST.
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -13,30 +13,30 @@ namespace xtape {
 /// N images of H x W pixels.
 struct ImageSet {
   std::size_t height = 0, width = 0;
-  int brightest = 255;               ///< the value that stands for 1.0
+  int brightest = 255;               ///< the value of full brightness
   std::vector<std::uint8_t> pixels;  ///< [N, H, W], 0..brightest
   std::vector<index_t> labels;       ///< [N], 0..9
 
   std::size_t size() const { return labels.size(); }
-  /// [H, W] of one image. Throws IndexError for a number outside the set.
+  /// The pixels [H, W] of one image. Throws IndexError for an index outside the set.
   const std::uint8_t* pixels_of(index_t item) const;
 };
 
-/// Reads images from the two IDX files of MNIST, packed with gzip or not. Throws FileError unless they are [N, H, W]
-/// and [N] of unsigned bytes, N, H and W at least 1, and every label is below 10.
+/// Reads images from two IDX files as those of MNIST, gzip-compressed or not. Throws FileError unless they are unsigned
+/// bytes of shapes [N, H, W] and [N], with N, H and W at least 1 and labels below 10.
 ImageSet read_idx_images(const std::string& images, const std::string& labels);
 
-/// Reads images from CSV without a header: in each row the pixels, 0..brightest, then the label. Throws FileError
-/// naming the line that is wrong, or if the file is empty or another number of columns than height * width + 1.
+/// Reads images from CSV without a header. Each row holds the pixels, 0..brightest, then the label. Throws FileError,
+/// which names the line, for a wrong value, an empty file or a number of columns other than height * width + 1.
 ImageSet read_csv_images(const std::string& path, std::size_t height, std::size_t width, int brightest);
 
-/// Images for training, validation and a test.
+/// Images for training, validation and test.
 class ImageData {
  public:
   ImageData(ImageSet train, ImageSet validation, ImageSet test, std::uint64_t seed);
 
-  /// One set, split at random (by the seed only): shares for validation and test, the rest for training. Throws
-  /// ValueError if a share is outside 0..1 or a side is empty.
+  /// Splits one set at random, by the seed only: the given shares are for validation and test, the rest for training.
+  /// Throws ValueError if a share is outside 0..1 or a part is empty.
   static ImageData split(const ImageSet& all, double validation_share, double test_share, std::uint64_t seed);
 
   const ImageSet& train() const { return train_; }
@@ -45,23 +45,22 @@ class ImageData {
   index_t pixels() const { return static_cast<index_t>(train_.height * train_.width); }
   static constexpr index_t kClasses = 10;
 
-  /// Training images of a step, each once an epoch in random order; the last batch of an epoch is as large as the
-  /// others, and what is left over is not used in that epoch. Depends on (seed, step) only. Throws ValueError if the
-  /// step is negative or the batch is below 1 or above the number of training images.
+  /// The training images of a step. Each image is used at most once an epoch, in random order; the images left over
+  /// after the last full batch are not used in that epoch. Depends on (seed, step) only. Throws ValueError for a
+  /// negative step, or a batch below 1 or above the number of training images.
   std::vector<index_t> train_items(index_t step, index_t batch) const;
 
  private:
   ImageSet train_, validation_, test_;
   std::uint64_t seed_;
-  mutable index_t epoch_ = -1;  // whose order is kept
+  mutable index_t epoch_ = -1;  // the epoch of the cached order
   mutable std::vector<index_t> order_;
 };
 
-/// The 8x8 digits: 1797 images from CSV with pixels 0..16, looked for by find_data. 20 % are for the test and 10 % for
-/// validation.
+/// The 8x8 digits: 1797 images from CSV with pixels 0..16, found by find_data. 20 % are for test, 10 % for validation.
 ImageData load_digits(const std::string& path, std::uint64_t seed);
 
-/// MNIST from its four files in a directory, packed (.gz) or not: train-images-idx3-ubyte, train-labels-idx1-ubyte,
+/// MNIST from its four files in a directory, compressed (.gz) or not: train-images-idx3-ubyte, train-labels-idx1-ubyte,
 /// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte. The last tenth of the training images is for validation.
 ImageData load_mnist(const std::string& directory, std::uint64_t seed);
 
@@ -72,7 +71,7 @@ struct ImageBatch {
   IndexArray labels;  ///< [B]
 };
 
-/// Some images of a set. Throws IndexError for an item outside the set.
+/// The given images of a set. Throws IndexError for an index outside the set.
 inline ImageBatch image_batch(const ImageSet& set, const std::vector<index_t>& items) {
   const std::size_t pixels = set.height * set.width;
   ImageBatch out{Array(Shape{items.size(), pixels}), IndexArray(Shape{items.size()})};

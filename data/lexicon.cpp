@@ -11,11 +11,11 @@ namespace xtape {
 
 namespace {
 
-constexpr index_t kIgnored = -100;  // what cross_entropy leaves out
+constexpr index_t kIgnored = -100;  // the target that cross_entropy ignores
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Reads one entry of the lexicon, a line.
+/// Reads one entry: one line of the lexicon.
 class EntryReader {
  public:
   EntryReader(std::string_view line, std::string where) : line_(line), where_(std::move(where)) {}

@@ -1,4 +1,4 @@
-// A pronouncing lexicon as training data: letters in, sounds out.
+// A pronouncing lexicon as training data: letters are the input, sounds the output.
 #pragma once
 
 #include <xtape/data/sequences.hpp>
@@ -9,18 +9,18 @@
 
 namespace xtape {
 
-/// A word and the ways in which it is said, each a list of sounds ("ae", "k", ...) without stress.
+/// A word and its pronunciations, each a list of sounds ("ae", "k", ...) without stress.
 struct LexiconEntry {
   std::string word;
   std::vector<std::vector<std::string>> variants;
 };
 
 /// Reads the compiled form of a Festival lexicon: after a line MNCL entries ("word" part (((sound ...) stress) ...)).
-/// Entries of one word are joined, equal variants counted once; words with other characters than a..z are left out. In
-/// the order of the file. Throws FileError naming the line that is wrong, for a text without words too.
+/// Entries of the same word are merged without duplicate variants. Words with characters other than a..z are left out.
+/// In the order of the file. Throws FileError, which names the wrong line, and for a text without words.
 std::vector<LexiconEntry> parse_lexicon(std::string_view text, const std::string& name);
 
-/// Letters and sounds with numbers, split by words: all variants of a word are on one side.
+/// Letters and sounds as ids, split by words: all variants of a word are in the same part.
 class PronunciationData {
  public:
   struct Options {
@@ -29,7 +29,7 @@ class PronunciationData {
     std::uint64_t seed = 0;  ///< of the split and of the batches
   };
 
-  /// Ids of what is no sound. Letters are 1..26, 0 is padding.
+  /// Ids that are not sounds. Letters are 1..26, 0 is padding.
   static constexpr index_t kPadding = 0, kStart = 1, kEnd = 2;
 
   struct Word {
@@ -38,12 +38,12 @@ class PronunciationData {
     std::vector<std::vector<index_t>> variants;  ///< sounds, without start and end
   };
 
-  /// Throws ValueError if fewer than one word is left for training.
+  /// Throws ValueError if no word is left for training.
   PronunciationData(const std::vector<LexiconEntry>& entries, const Options& options);
 
   index_t letters() const { return 27; }                                        ///< number of ids
   index_t sounds() const { return static_cast<index_t>(sound_names_.size()); }  ///< number of ids
-  index_t longest() const { return longest_; }                                  ///< symbols of any sequence, with start
+  index_t longest() const { return longest_; }  ///< length of the longest sequence, with start
   const std::string& sound_name(index_t id) const { return sound_names_.at(static_cast<std::size_t>(id)); }
 
   const std::vector<Word>& train() const { return train_; }
@@ -56,10 +56,10 @@ class PronunciationData {
     IndexArray targets;      ///< [B, T]: sounds, then end; -100, which losses ignore, from there on
   };
 
-  /// The pairs of a training step: every variant of every training word once an epoch. Depends on (seed, step) only
-  /// for a given batch size.
+  /// The pairs of a training step: every variant of every training word is used once an epoch. For a given batch size
+  /// it depends on (seed, step) only.
   Batch train_batch(index_t step, index_t batch) const;
-  /// All variants of some words.
+  /// All variants of the given words.
   static Batch batch_of(const std::vector<Word>& words);
 
  private:
@@ -72,17 +72,17 @@ class PronunciationData {
   std::vector<index_t> pair_lengths_;
   std::uint64_t seed_;
   index_t longest_ = 0;
-  mutable std::vector<LengthBatches> order_;  // of the batch size in use, or empty
+  mutable std::vector<LengthBatches> order_;  // for the batch size in use, or empty
   mutable index_t batch_ = 0;
 };
 
-/// Reads a lexicon file, looked for by find_data. Throws FileError.
+/// Reads a lexicon file, found by find_data. Throws FileError.
 PronunciationData load_pronunciations(const std::string& path, const PronunciationData::Options& options);
 
-/// Errors of guesses against the nearest variant of each word.
+/// Errors of guesses, each compared with the nearest variant of its word.
 struct PronunciationErrors {
-  double phoneme_error_rate;  ///< edits, divided by the sounds of the nearest variants
-  double word_error_rate;     ///< words that match no variant
+  double phoneme_error_rate;  ///< edits / number of sounds of the nearest variants
+  double word_error_rate;     ///< share of words that match no variant
 };
 /// Throws ValueError unless there is one guess for each of at least one word.
 PronunciationErrors pronunciation_errors(const std::vector<PronunciationData::Word>& words,

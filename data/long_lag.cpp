@@ -17,7 +17,7 @@ void check(const char* task, bool sizes_fit, const char* sizes, index_t step, in
                                " and " + std::to_string(batch));
 }
 
-/// The numbers of one sequence.
+/// The random stream of one sequence.
 Random random_of(const char* task, std::uint64_t seed, index_t step, index_t row) {
   const std::uint64_t of_step = substream(stream_id(task), static_cast<std::uint64_t>(step));
   return {seed, substream(of_step, static_cast<std::uint64_t>(row))};

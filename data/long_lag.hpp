@@ -1,7 +1,7 @@
-// Tasks whose answer was shown a known number of steps before it is asked for: what a network must carry over a lag.
+// Tasks with long time lags: the answer is shown a known number of steps before it is asked for.
 //
-// Batches depend on (seed, step) only; row b is the same for every batch size. No two steps share a sequence but by
-// chance, so what a model is measured on is taken from steps that no training reaches (kFreshStep).
+// Batches depend on (seed, step) only; row b is equal for every batch size. Sequences of different steps are
+// independent, so evaluation uses steps that no training reaches (from kFreshStep on).
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -10,8 +10,8 @@
 
 namespace xtape {
 
-constexpr index_t kFreshStep = 1'000'000'000;  ///< Args allow no more training steps
-constexpr index_t kNotAsked = -100;            ///< target of a step at which nothing is asked; losses ignore it
+constexpr index_t kFreshStep = 1'000'000'000;  ///< the largest number of training steps that Args allows
+constexpr index_t kNotAsked = -100;            ///< target of a step without a question; losses ignore it
 
 struct AddingOptions {
   index_t steps = 50;  ///< T, at least 2
@@ -25,8 +25,8 @@ struct AddingBatch {
 };
 
 /// The adding problem (Hochreiter and Schmidhuber 1997, experiment 4): two of T values are marked. The lag is uniform
-/// in 1..T-1, the second mark uniform among the steps after the first. Knowing nothing, 1 is the best guess, and its
-/// mean squared error 1/6. Throws ValueError for fewer than 2 steps, a negative step or a batch below 1.
+/// in 1..T-1, the second mark uniform among the steps after the first. The best constant guess is 1, with a mean
+/// squared error of 1/6. Throws ValueError for fewer than 2 steps, a negative step or a batch below 1.
 AddingBatch adding_batch(index_t step, index_t batch, const AddingOptions& options = {});
 
 struct LagBatch {
@@ -36,33 +36,34 @@ struct LagBatch {
 };
 
 struct CopyOptions {
-  index_t symbols = 6;   ///< kinds of symbols to copy
-  index_t length = 4;    ///< how many are to be copied, N
+  index_t symbols = 6;   ///< number of different symbols to copy
+  index_t length = 4;    ///< number of symbols to copy, N
   index_t longest = 40;  ///< the longest lag, at least N
   std::uint64_t seed = 0;
 
   index_t steps() const { return longest + length; }  ///< T
-  index_t vocab() const { return symbols + 2; }       ///< the symbols, then blank, then the sign to recite
+  index_t vocab() const { return symbols + 2; }       ///< the symbols, blank, and the sign to recite
 };
 
-/// Copying (Hochreiter and Schmidhuber 1997; Arjovsky, Shah, Bengio 2016): N random symbols among blanks, and in the
-/// last N steps, of which the first has the sign to recite, the same again. The lag is uniform in N..longest. Knowing
-/// nothing costs ln(symbols). Throws ValueError for sizes below 1, longest < N, a negative step or a batch below 1.
+/// Copying (Hochreiter and Schmidhuber 1997; Arjovsky, Shah, Bengio 2016): N random symbols among blanks must be
+/// repeated in the last N steps, of which the first shows the sign to recite. The lag is uniform in N..longest. A
+/// uniform guess costs ln(symbols). Throws ValueError for sizes below 1, longest < N, a negative step or a batch
+/// below 1.
 LagBatch copy_batch(index_t step, index_t batch, const CopyOptions& options = {});
 
 struct RecallOptions {
   index_t keys = 3;
   index_t values = 4;
-  index_t noise = 4;   ///< kinds of symbols that mean nothing
+  index_t noise = 4;   ///< number of different symbols without meaning
   index_t steps = 40;  ///< T, more than there are keys
   std::uint64_t seed = 0;
 
-  /// keys values pairs (pair (k, v) is k values + v), then the noise, then a question for each key.
+  /// keys * values pairs (pair (k, v) has id k * values + v), then the noise, then a question for each key.
   index_t vocab() const { return keys * values + noise + keys; }
 };
 
 /// Recall by a key: each key is shown once, paired with a random value, at random steps among noise; the last step asks
-/// for one of the keys, and its value is the answer. The lag is uniform in 1..T-1. Knowing nothing costs ln(values).
+/// for one of the keys, and its value is the answer. The lag is uniform in 1..T-1. A uniform guess costs ln(values).
 /// Throws ValueError for sizes below 1, T <= keys, a negative step or a batch below 1.
 LagBatch recall_batch(index_t step, index_t batch, const RecallOptions& options = {});
 

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/npy.hpp>
 
@@ -14,7 +15,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 [[noreturn]] void fail(const std::string& path, const std::string& what) { throw FileError("npy", path + ": " + what); }
 
 struct TypeName {
-  std::string_view descr;  ///< without the byte order
+  std::string_view descr;  ///< without the byte order character
   DType dtype;
 };
 
@@ -28,7 +29,7 @@ struct Header {
   Shape shape;
 };
 
-/// Reads the dict literal, and nothing that is not exactly one.
+/// Parses a dict literal strictly.
 class HeaderReader {
  public:
   HeaderReader(const std::string& path, std::string_view text) : path_(path), text_(text) {}
@@ -117,7 +118,7 @@ std::size_t little_endian(std::string_view bytes) {
   return value;
 }
 
-/// Elements from column-major to row-major order.
+/// Reorders elements from column-major to row-major order.
 std::string transposed(std::string_view bytes, const Shape& shape, std::size_t size) {
   std::string out;
   out.reserve(bytes.size());
@@ -125,7 +126,7 @@ std::string transposed(std::string_view bytes, const Shape& shape, std::size_t s
   for (std::size_t axis = 0, step = size; axis < shape.size(); step *= shape[axis++]) steps[axis] = step;
   for (std::size_t place = 0; out.size() < bytes.size();) {
     out += bytes.substr(place, size);
-    for (std::size_t axis = shape.size(); axis-- > 0;) {  // the next index, the last axis fastest
+    for (std::size_t axis = shape.size(); axis-- > 0;) {  // next index; the last axis varies fastest
       place += steps[axis];
       if (++index[axis] < shape[axis]) break;
       place -= steps[axis] * std::exchange(index[axis], 0);

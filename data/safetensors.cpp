@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/safetensors.hpp>
 
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kLargestHeader = 100'000'000;  // the format's own limit
+constexpr std::size_t kLargestHeader = 100'000'000;  // the limit of the format
 constexpr const char* kMetadata = "__metadata__";
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -23,7 +24,7 @@ constexpr const char* kMetadata = "__metadata__";
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
-/// JSON without a key that stands twice in one object.
+/// Parses JSON and rejects duplicate keys.
 json parse_strictly(const std::string& path, std::string_view text) {
   std::vector<std::set<std::string>> keys;
   std::string repeated;
@@ -45,7 +46,7 @@ json parse_strictly(const std::string& path, std::string_view text) {
   }
 }
 
-/// The whole numbers of an array, or a failure.
+/// The whole numbers of a JSON array.
 std::vector<std::size_t> numbers(const std::string& path, const std::string& name, const json& tensor,
                                  const char* field) {
   const auto found = tensor.find(field);
@@ -126,7 +127,7 @@ void SafetensorsFile::read_header(std::string_view header, std::string_view data
   });
 }
 
-/// One tensor begins where the one before it ends.
+/// Checks that each tensor begins where the one before it ends.
 void SafetensorsFile::check_places(std::string_view data) const {
   const char* end = data.data();
   for (const StoredTensor& tensor : tensors_) {

@@ -1,8 +1,8 @@
-// The safetensors format: named tensors and a map of texts in one file.
+// The safetensors format: named tensors and a map of strings in one file.
 //
 // Eight bytes, the length n of the header, little-endian; n bytes of JSON, {"name": {"dtype": "F32", "shape": [2, 3],
 // "data_offsets": [begin, end]}, ..., "__metadata__": {"key": "text", ...}}; then the data, which the tensors cover
-// without a gap.
+// without gaps.
 #pragma once
 
 #include <xtape/data/stored_tensor.hpp>
@@ -15,25 +15,25 @@ namespace xtape {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// The metadata key of the checksum that files written here have: CRC-32, eight hexadecimal digits, of the header
-/// without this key, as compact JSON with sorted keys, and the data.
+/// The metadata key of the checksum that write_safetensors adds: CRC-32, as eight hexadecimal digits, of the header
+/// without this key, as compact JSON with sorted keys, followed by the data.
 constexpr const char* kChecksumKey = "xtape.crc32";
 
-/// A whole file in memory, every number in it checked.
+/// A file in memory with a checked header.
 class SafetensorsFile {
  public:
-  /// Reads a file. Throws FileError, naming the file and what is wrong in it: not JSON, a key twice, an unknown element
-  /// type, a size or place that does not fit the file, overlapping tensors, bytes of no tensor, a wrong checksum.
+  /// Reads a file. Throws FileError, which names the file and the fault: invalid JSON, a duplicate key, an unknown
+  /// element type, a size or offset that does not fit the file, overlapping tensors, unused bytes, a wrong checksum.
   explicit SafetensorsFile(const std::string& path);
   SafetensorsFile(SafetensorsFile&&) = delete;  // the tensors point into it
 
   const std::string& path() const { return path_; }
-  /// In the order of their data.
+  /// The tensors, in order of their data.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
-  /// Nothing if there is none of that name.
+  /// The tensor of that name, or null.
   const StoredTensor* find(std::string_view name) const;
   const Metadata& metadata() const { return metadata_; }
-  /// True if the file has a checksum (which is right, or the constructor would have thrown).
+  /// Whether the file has a checksum. The constructor verified it.
   bool has_checksum() const { return metadata_.contains(kChecksumKey); }
 
  private:
@@ -46,8 +46,8 @@ class SafetensorsFile {
   Metadata metadata_;
 };
 
-/// Writes a file as write_file does, with a checksum. Tensors of larger elements come first, so that every one is
-/// aligned; else the order stays. Throws FileError, also for a name that stands twice or is "__metadata__".
+/// Writes a file durably (write_file), with a checksum. Tensors are sorted by descending element size, which aligns
+/// them; otherwise their order is kept. Throws FileError, also for a duplicate name and for the name "__metadata__".
 void write_safetensors(const std::string& path, std::vector<StoredTensor> tensors, Metadata metadata = {});
 
 }  // namespace xtape

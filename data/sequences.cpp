@@ -69,7 +69,7 @@ std::vector<index_t> LengthBatches::at(index_t step) const {
 }
 
 index_t edit_distance(const std::vector<index_t>& a, const std::vector<index_t>& b) {
-  std::vector<index_t> row(b.size() + 1);  // distances of a's first i symbols to each beginning of b
+  std::vector<index_t> row(b.size() + 1);  // distances of the first i symbols of a to each prefix of b
   std::iota(row.begin(), row.end(), 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
     index_t diagonal = row[0]++;

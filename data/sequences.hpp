@@ -7,28 +7,28 @@
 
 namespace xtape {
 
-/// Sequences side by side, padded on the right.
+/// A batch of sequences, padded on the right.
 struct PaddedSequences {
-  IndexArray ids;      ///< [B, T], T the longest length
+  IndexArray ids;      ///< [B, T]; T is the longest length
   IndexArray lengths;  ///< [B]
   Mask padding;        ///< [B, T], true from each length on
 };
 
-/// Pads with `filler`. Throws ValueError for no sequences.
+/// Pads with `filler`. Throws ValueError if there are no sequences.
 PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index_t filler);
 
-/// Numbers 0..n-1 in a random order that depends on (seed, stream) only (Fisher and Yates).
+/// A random permutation of 0..n-1 that depends on (seed, stream) only (Fisher and Yates).
 std::vector<index_t> shuffled(index_t n, std::uint64_t seed, std::uint64_t stream);
 
-/// An epoch's batches over items of different lengths, in random order; each batch holds items of similar length, so
-/// that little is padded: the shuffled items are cut into runs of 32 batches, and each run is sorted by length. The
-/// last batch may be short. Throws ValueError for no items or a batch below 1.
+/// The batches of an epoch over items of different lengths, in random order. Each batch holds items of similar length
+/// to reduce padding: the shuffled items are split into groups of 32 batches, and each group is sorted by length. The
+/// last batch may be smaller. Throws ValueError if there are no items or the batch is below 1.
 class LengthBatches {
  public:
   LengthBatches(std::vector<index_t> lengths, index_t batch, std::uint64_t seed);
 
-  index_t batches() const { return batches_; }  ///< in an epoch
-  /// Items of the batch of a step; step / batches() is the epoch. Depends on (seed, step) only.
+  index_t batches() const { return batches_; }  ///< number of batches in an epoch
+  /// The items in the batch of a step; the epoch is step / batches(). Depends on (seed, step) only.
   std::vector<index_t> at(index_t step) const;
 
  private:
@@ -38,11 +38,11 @@ class LengthBatches {
   index_t batch_;
   std::uint64_t seed_;
   index_t batches_;
-  mutable index_t epoch_ = -1;  // whose order is kept
+  mutable index_t epoch_ = -1;  // the epoch of the cached order
   mutable std::vector<index_t> order_, turns_;
 };
 
-/// Least number of insertions, deletions and substitutions that make one sequence the other (Levenshtein 1966).
+/// The edit distance: the smallest number of insertions, deletions and substitutions (Levenshtein 1966).
 index_t edit_distance(const std::vector<index_t>& a, const std::vector<index_t>& b);
 
 }  // namespace xtape

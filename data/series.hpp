@@ -1,4 +1,4 @@
-// A series of numbers at equal intervals, as training data for a forecast.
+// A time series with equal intervals, as training data for a forecast.
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -9,36 +9,36 @@
 namespace xtape {
 
 struct SeriesOptions {
-  index_t context = 72;    ///< values that the forecast sees, T
-  index_t horizon = 24;    ///< values that it tells, H
-  index_t season = 24;     ///< after so many values the series is much the same again: 24 hours; at most T
+  index_t context = 72;    ///< number of values that the forecast sees, T
+  index_t horizon = 24;    ///< number of values to forecast, H
+  index_t season = 24;     ///< period of the series: 24 for hourly values; at most T
   std::uint64_t seed = 0;  ///< of the training windows
 };
 
-/// A series cut in time: the first 70 % for training, the next 15 % for validation, the rest for the test. Windows do
-/// not cross a border, so nothing that is measured on was ever trained on.
+/// A series split in time: the first 70 % for training, the next 15 % for validation, the rest for test. No window
+/// crosses a border, so validation and test values are never used in training.
 class SeriesData {
  public:
-  /// Throws ValueError if a value is not finite, the training part is the same in every season, a part is shorter than
-  /// a window of T + H values, or a size is below 1.
+  /// Throws ValueError if a value is not finite, all seasons of the training part are equal, a part is shorter than a
+  /// window of T + H values, or a size is below 1.
   SeriesData(std::vector<double> values, const SeriesOptions& options);
 
   enum class Part { train, validation, test };
 
   const SeriesOptions& options() const { return options_; }
   double stddev() const { return stddev_; }                ///< of the training values
-  double change_stddev() const { return change_stddev_; }  ///< root mean square of x[t] - x[t-season] there
+  double change_stddev() const { return change_stddev_; }  ///< root mean square of their x[t] - x[t-season]
   double value(index_t place) const { return values_.at(static_cast<std::size_t>(place)); }
 
-  /// Places where windows begin: `batch` random ones of the training part. They depend on (seed, step) only.
+  /// Start positions of `batch` random windows of the training part. They depend on (seed, step) only.
   std::vector<index_t> train_windows(index_t step, index_t batch) const;
-  /// Every window of a part, `step` values from one to the next.
+  /// Start positions of the windows of a part, at a distance of `step` values.
   std::vector<index_t> windows(Part part, index_t step = 1) const;
 
-  /// Value `t`, 0..H-1, after the context of a window.
+  /// Value t = 0..H-1 after the context of a window.
   double truth(index_t window, index_t t) const { return value(window + options_.context + t); }
-  /// What the seasonal-naive forecast says of it: the last value known at
-  /// the same time of the season.
+  /// The seasonal-naive forecast of this value: the last known value at the same
+  /// time of the season.
   double seasonal_naive(index_t window, index_t t) const;
 
  private:
@@ -47,18 +47,17 @@ class SeriesData {
   double stddev_ = 0, change_stddev_ = 0;
 };
 
-/// Reads one column of a CSV file with a header, looked for by find_data; its rows follow each other in time. Throws
+/// Reads one column of a CSV file with a header, found by find_data. The rows must be in order of time. Throws
 /// FileError.
 SeriesData load_series(const std::string& path, const std::string& column, const SeriesOptions& options);
 
 inline namespace XTAPE_DTYPE {
 
-/// Windows as a network sees them. Nothing in them tells the level of the series, which goes on to change after the
-/// training part.
+/// Windows as input of a network. They do not contain the level of the series, which changes after the training part.
 struct SeriesBatch {
-  Array inputs;   ///< [B, T, 2]: the values less the window's mean, divided by the deviation; the seasonal changes
-                  ///< x[t] - x[t-season] divided by theirs, 0 in the first season
-  Array changes;  ///< [B, H]: what is to be told less the seasonal-naive forecast, divided by the deviation of changes
+  Array inputs;   ///< [B, T, 2]: (value - mean of the window) / stddev(), and the seasonal change
+                  ///< (x[t] - x[t-season]) / change_stddev(), 0 in the first season
+  Array changes;  ///< [B, H]: (target - seasonal-naive forecast) / change_stddev()
 };
 
 inline SeriesBatch series_batch(const SeriesData& data, const std::vector<index_t>& windows) {

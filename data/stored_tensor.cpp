@@ -9,7 +9,7 @@
 
 namespace xtape {
 
-// Elements are written as they lie in memory.
+// Elements are written in the byte order of memory.
 static_assert(std::endian::native == std::endian::little, "the byte order of files is little-endian");
 static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 
@@ -47,7 +47,7 @@ float from_half(std::uint16_t bits) {
 
 float from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-/// `to` of `from`; false if more than rounding would be lost.
+/// Converts a number. Returns false if the loss is more than rounding.
 template <class To, class From>
 bool convert(From from, To& to) {
   if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
@@ -60,7 +60,7 @@ bool convert(From from, To& to) {
     return true;
   } else if constexpr (std::is_floating_point_v<To>) {
     to = static_cast<To>(from);
-    // Beyond From's range the cast back is undefined; only the largest numbers round up to there.
+    // Outside the range of From the cast back is undefined. Only the largest numbers round up to such a value.
     return to < std::ldexp(To{1}, std::numeric_limits<From>::digits) && static_cast<From>(to) == from;
   } else {
     to = static_cast<To>(from);
@@ -68,7 +68,7 @@ bool convert(From from, To& to) {
   }
 }
 
-/// `element(bytes)` gives the number at a place.
+/// `element(bytes)` decodes one element.
 template <class To, class Element>
 void convert_all(const StoredTensor& tensor, To* out, const Element& element) {
   const std::size_t step = dtype_size(tensor.dtype);

@@ -1,4 +1,4 @@
-// A tensor as it lies in a file: element type, shape and bytes, and its conversion to numbers.
+// StoredTensor: a tensor as stored in a file (element type, shape and bytes), and its conversion to numbers.
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -11,36 +11,36 @@ namespace xtape {
 
 enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 
-/// As safetensors writes it: "F32", "BOOL".
+/// The name in safetensors files: "F32", "BOOL".
 std::string_view dtype_name(DType dtype);
-/// Nothing for a name that is not one of these.
+/// The type of such a name; nothing for another name.
 std::optional<DType> dtype_named(std::string_view name);
-std::size_t dtype_size(DType dtype);  ///< bytes of an element
+std::size_t dtype_size(DType dtype);  ///< bytes per element
 
 struct StoredTensor {
   std::string name;
   DType dtype;
   Shape shape;
-  std::string_view bytes;  ///< little-endian, row-major; owned by the file that was read or the array to be written
+  std::string_view bytes;  ///< little-endian, row-major; owned by the file or the array
 
   std::size_t size() const { return bytes.size() / dtype_size(dtype); }  ///< number of elements
 };
 
-/// The bytes that elements of a shape take. Nothing if that is more than `limit`, or a size is beyond 2^46; nothing is
-/// computed that could overflow.
+/// The number of bytes of a shape. Nothing if it exceeds `limit` or a size exceeds 2^46. The computation cannot
+/// overflow.
 std::optional<std::size_t> stored_bytes(const Shape& shape, DType dtype, std::size_t limit);
 
-/// Converts every element to the nearest number of the wanted type. NaN and infinities stay what they are. Throws
-/// FileError where that would lose more than rounding: a finite number beyond the wanted type's range, an integer that
-/// it cannot hold exactly, a fraction as an index, a bool that is neither 0 nor 1. `out` has size() elements.
+/// Converts every element to the nearest number of the target type. NaN and infinities are kept. Throws FileError if
+/// the loss is more than rounding: a finite number outside the range of the target type, an integer that it cannot hold
+/// exactly, a fraction as an index, a bool that is neither 0 nor 1. `out` has size() elements.
 void read_values(const StoredTensor& tensor, float* out);
 void read_values(const StoredTensor& tensor, double* out);
 void read_values(const StoredTensor& tensor, index_t* out);
 
-/// The same as a new array.
+/// The values as a new array. Throws as read_values does.
 IndexArray to_indices(const StoredTensor& tensor);
 
-/// Bytes in place, to be written.
+/// The bytes of values in memory, without a copy.
 inline std::string_view bytes_of(const float* values, std::size_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(float)};
 }
@@ -56,7 +56,7 @@ inline Array to_array(const StoredTensor& tensor) {
   return out;
 }
 
-/// A view of an array's elements, valid as long as it.
+/// A view of the elements of an array, which must outlive it.
 inline StoredTensor stored(std::string name, const Array& array) {
   return {std::move(name), sizeof(real) == sizeof(double) ? DType::f64 : DType::f32, array.shape(),
           bytes_of(array.data(), array.size())};

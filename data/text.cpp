@@ -12,7 +12,7 @@ namespace {
 
 index_t train_part(index_t size) { return size * 9 / 10; }
 
-/// Why this text cannot be used, or "".
+/// The reason why a text cannot be used, or "".
 std::string complaint(std::string_view text, const TextOptions& options) {
   if (text.empty()) return "the text is empty";
   const bool of_bytes = options.symbols == Symbols::bytes;

@@ -10,7 +10,7 @@ namespace {
 
 struct Decoded {
   char32_t code_point = 0;
-  std::size_t bytes = 0;  // 0 where the text is not well-formed
+  std::size_t bytes = 0;  // 0 if the text is not well-formed
 };
 
 Decoded decode_at(std::string_view text, std::size_t position) {

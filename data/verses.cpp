@@ -88,7 +88,8 @@ VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_
   index_t groups = 0;
   for (const Verse& verse : verses) groups = std::max(groups, verse.group + 1);
   const std::vector<index_t> order = shuffled(groups, o.seed, stream_id("verse_split"));
-  std::vector<double> place(static_cast<std::size_t>(groups));  // of each chapter in the random order, 0..1
+  std::vector<double> place(
+      static_cast<std::size_t>(groups));  // of each chapter in the random order, as a fraction 0..1
   for (index_t i = 0; i < groups; ++i)
     place[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] =
         static_cast<double>(i) / static_cast<double>(groups);

@@ -16,7 +16,7 @@ namespace {
 std::string named(char32_t symbol) {
   char code[16];
   std::snprintf(code, sizeof code, "U+%04X", static_cast<unsigned>(symbol));
-  if (symbol < 0x20 || (symbol >= 0x7F && symbol < 0xA0)) return code;  // a control character would break the line
+  if (symbol < 0x20 || (symbol >= 0x7F && symbol < 0xA0)) return code;  // do not print control characters
   std::string text = "'";
   append_code_point(text, symbol);
   return text + "' (" + code + ")";

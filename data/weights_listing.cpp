@@ -15,7 +15,8 @@ std::string on_one_line(std::string text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   if (text.size() <= kLongestText) return text;
   std::size_t end = kLongestText;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not within a UTF-8 character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;  // do not cut inside a UTF-8 character
   return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
 }
 

@@ -1,12 +1,12 @@
-// xtape weights FILE: lists what a safetensors file holds.
+// The listing of a safetensors file that `xtape weights` prints.
 #pragma once
 
 #include <string>
 
 namespace xtape {
 
-/// A line for each tensor, name, type, shape and elements, then the total and the metadata; control characters and what
-/// would be too long for a line are replaced. Throws FileError.
+/// One line for each tensor (name, type, shape, elements), then the totals and the metadata. Control characters are
+/// replaced and long texts shortened. Throws FileError.
 std::string weights_listing(const std::string& path);
 
 }  // namespace xtape

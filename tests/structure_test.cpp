@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -29,6 +30,12 @@ struct Source {
 std::string module_of(const std::string& path) {
   if (path.starts_with("core/kernels/")) return "core/kernels";
   return path.substr(0, path.find('/'));
+}
+
+/// The module, and in core/kernels and inspect the folder in it: what the include rules are about.
+std::string folder_of(const std::string& path) {
+  if (path.starts_with("inspect/")) return path.substr(0, path.find('/', std::string("inspect/").size()));
+  return module_of(path);
 }
 
 /// Every source of the tree but this file, which names what it forbids.
@@ -96,32 +103,74 @@ TEST_CASE("the structure test sees the tree") {
   CHECK(sources().size() > 100);
 }
 
-TEST_CASE("rooms include only the rooms below them") {
+TEST_CASE("modules include only the modules below them") {
   const std::map<std::string, std::set<std::string>> below = {
       {"core/kernels", {"core/kernels"}},
       {"core", {"core", "core/kernels"}},
       {"nn", {"core", "core/kernels", "nn"}},
       {"optim", {"core", "core/kernels", "optim"}},
-      {"data", {"core", "core/kernels", "data"}},
+      {"data", {"core", "data"}},
       {"models", {"core", "core/kernels", "nn", "models"}},
-      {"train", {"core", "core/kernels", "nn", "optim", "data", "train"}},
-      {"inspect", {"core", "core/kernels", "nn", "optim", "data", "train", "inspect"}},
+      {"inspect/run", {"core", "data", "inspect/run"}},
+      {"inspect/verdicts", {"core", "data", "inspect/run", "inspect/verdicts"}},
+      {"inspect/log", {"core", "core/kernels", "data", "inspect/run", "inspect/verdicts", "inspect/log"}},
+      {"inspect/report", {"core", "data", "inspect/run", "inspect/verdicts", "inspect/report"}},
+      {"inspect/measure", {"core", "core/kernels", "optim", "inspect/measure"}},
+      {"train", {"core", "nn", "optim", "data", "inspect/run", "inspect/log", "train"}},
   };
-  // What kernels stand on; the array types only because they must be known before xtensor-blas is.
+  // What kernels need of core; the array types only because xtensor-blas must be included after them.
   const std::set<std::string> base = {"core/array.hpp", "core/config.hpp", "core/error.hpp", "core/pool.hpp",
                                       "core/threads.hpp"};
   for_matches(R"(#include\s*<xtape/([^>]+)>)", [&](const Source& source, std::size_t line, const std::smatch& match) {
-    const std::string included = match[1], module = module_of(included);
+    const std::string included = match[1];
     CHECK_MESSAGE(fs::exists(fs::path(XTAPE_SOURCE_DIR) / included), place(source, line), ": no such file: ", included);
-    if (!in_library(source)) return;
+    const std::string folder = folder_of(source.path);
+    if (!in_library(source) || folder == "inspect/command") return;  // the command stands above all modules
+    REQUIRE_MESSAGE(below.contains(folder), source.path, " is in a folder that this test does not know");
     const bool allowed =
-        below.at(source.module).contains(module) || (source.module == "core/kernels" && base.contains(included));
-    CHECK_MESSAGE(allowed, place(source, line), ": ", source.module, " must not include ", included);
+        below.at(folder).contains(folder_of(included)) || (folder == "core/kernels" && base.contains(included));
+    CHECK_MESSAGE(allowed, place(source, line), ": ", folder, " must not include ", included);
     // Loops that are compiled for every instruction set must not define what other files define, too.
     if (source.path.starts_with("core/kernels/isa/"))
       CHECK_MESSAGE((included.starts_with("core/kernels/isa/") || included == "core/config.hpp"), place(source, line),
                     ": core/kernels/isa must not include ", included);
   });
+}
+
+TEST_CASE("internal folders are included by their own module only") {
+  for_matches(R"(#include\s*<xtape/([^>]+/internal)/[^>]+>)",
+              [&](const Source& source, std::size_t line, const std::smatch& match) {
+                const std::string internal = match[1], owner = internal.substr(0, internal.rfind('/'));
+                CHECK_MESSAGE((source.path.starts_with(owner + "/") || !in_library(source)), place(source, line), ": ",
+                              internal, " is internal to ", owner);
+                CHECK_MESSAGE((!source.header() || source.path.starts_with(internal + "/") || !in_library(source)),
+                              place(source, line), ": a public header must not include ", internal);
+              });
+}
+
+TEST_CASE("CMake lists the sources of train and inspect that depend on the dtype") {
+  std::ostringstream text;
+  text << std::ifstream(fs::path(XTAPE_SOURCE_DIR) / "cmake/XtapeLibrary.cmake").rdbuf();
+  const std::string cmake = text.str();
+  std::smatch list;
+  REQUIRE(std::regex_search(cmake, list, std::regex(R"(set\(XTAPE_DTYPE_SOURCES([^)]*)\))")));
+  std::istringstream words(list[1]);
+  const std::set<std::string> listed{std::istream_iterator<std::string>(words), {}};
+  std::set<std::string> found;
+  for_matches("inline XTAPE_DTYPE", [&](const Source& source, std::size_t, const std::smatch&) {
+    if (!source.header() && (source.module == "train" || source.module == "inspect")) found.insert(source.path);
+  });
+  CHECK(listed == found);
+}
+
+TEST_CASE("the file names of a run folder are constants") {
+  for_matches(
+      R"re("[^"]*\b(run\.json|metrics\.jsonl|grad_norms\.csv|events\.jsonl|tokens\.json|anomaly\.json|best\.safetensors|report\.html)\b)re",
+      [&](const Source& source, std::size_t line, const std::smatch& match) {
+        if (source.module != "inspect" && source.module != "train") return;
+        CHECK_MESSAGE(source.path == "inspect/run/run_folder.hpp", place(source, line), ": ", match.str(1),
+                      ": use the constant of inspect/run/run_folder.hpp");
+      });
 }
 
 TEST_CASE("the library and the examples include its files by their full names") {

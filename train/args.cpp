@@ -1,6 +1,6 @@
 #include <xtape/core/suggestion.hpp>
 #include <xtape/core/threads.hpp>
-#include <xtape/inspect/run/run_options.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 #include <xtape/train/args.hpp>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ std::string range_text(Range<T> range, const char* from, const char* at_least) {
   return open ? at_least + shortest(range.low) : from + shortest(range.low) + " to " + shortest(range.high);
 }
 
-/// The whole of `text` as a finite number within the range.
+/// Parses the whole text as a finite number in the range.
 template <class T>
 std::optional<ArgValue> read_number(std::string_view text, Range<T> range) {
   T value{};
@@ -53,7 +53,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return out;
 }
 
-/// Appends `text` broken between words, each line starting at column `indent`.
+/// Appends a text with line breaks between words, each line starting at column `indent`.
 void append_wrapped(std::string& out, const std::string& text, std::size_t indent) {
   std::size_t column = indent;
   std::istringstream words(text);
@@ -160,7 +160,7 @@ const std::string& Args::resume() const {
 void Args::parse(int argc, const char* const* argv) {
   CLI::App app;
   app.set_help_flag("-h,--help");
-  app.allow_extras();  // so that an unknown option is reported in our words
+  app.allow_extras();  // fail_unknown reports them
   std::deque<std::string> texts;
   std::deque<bool> flags;
   std::vector<CLI::Option*> options;
@@ -196,7 +196,8 @@ void Args::parse(int argc, const char* const* argv) {
   read_values(given);
 }
 
-/// Adds the options of a run that are not given. Throws UsageError if one is given another value and may not change.
+/// Adds the options of the run to resume that are not given. Throws UsageError if one is given with another value and
+/// may not change.
 void Args::add_values_of_run(Given& given, const std::string& run) {
   const auto is_given = [&given](const std::string& name) {
     return std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first->name == name; });
@@ -220,7 +221,7 @@ void Args::add_values_of_run(Given& given, const std::string& run) {
   }
 }
 
-/// Reads all values before it sets any.
+/// Parses all values before setting any.
 void Args::read_values(const Given& given) {
   std::vector<ArgValue> values;
   bool steps_given = false;
@@ -251,6 +252,17 @@ std::vector<std::pair<std::string, ArgValue>> Args::values() const {
   return out;
 }
 
+Args::operator RunDescription() const {
+  return {.program = program_,
+          .options = values(),
+          .seed = seed(),
+          .steps = steps(),
+          .directory = resume().empty() ? out() : resume(),
+          .resumes = !resume().empty(),
+          .on_trouble = parse_on_trouble(on_trouble()),
+          .detect_anomaly = detect_anomaly()};
+}
+
 std::string Args::help() const {
   std::string out = "Usage: " + program_ + " [OPTION...]\n";
   append_wrapped(out, about_, 0);
@@ -261,7 +273,7 @@ std::string Args::help() const {
     indent = std::max(indent, left(entry).size() + 2);
     if (std::find(groups.begin(), groups.end(), entry.group) == groups.end()) groups.push_back(entry.group);
   }
-  std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // the program's own options first
+  std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // the program's own options come first
   for (const std::string& group : groups) {
     out += "\n" + group + "\n";
     for (const Entry& entry : entries_) {

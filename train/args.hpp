@@ -1,14 +1,15 @@
-// Command-line arguments of a program: declared in one place, checked, kept for the run log.
+// Args: declares, checks and reads the command-line options of a program.
 //
 //   Args args("char_rnn", "Trains a recurrent network on a text.", {.steps = 2000});
 //   const auto width = args.integer("width", 128, {1, 4096}, "width of the hidden state");
 //   const auto lr = args.number("lr", 1e-3, {0, 1}, "peak learning rate");
 //   args.parse(argc, argv);
-//   Linear head(store.root() / "head", width, 65);      // from here on an option reads as its value
+//   Linear head(store.root() / "head", width, 65);      // after parse() an option converts to its value
 #pragma once
 
 #include <xtape/core/config.hpp>
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/run/description.hpp>
 
 #include <deque>
 #include <functional>
@@ -16,19 +17,18 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace xtape {
 
-/// The arguments do not fit the program: an unknown option, a value outside its range.
+/// An error in the command line: an unknown option, or a value outside its range.
 class UsageError : public Error {
   using Error::Error;
 };
 
-using ArgValue = std::variant<bool, index_t, double, std::string>;
+using ArgValue = OptionValue;
 
-/// Both ends are allowed values.
+/// An inclusive range.
 template <class T>
 struct Range {
   T low;
@@ -37,7 +37,7 @@ struct Range {
 
 class Args;
 
-/// A declared option; reads as its value once `Args::parse` has run, and as long as the Args live.
+/// A declared option. After Args::parse it converts to its value. It refers to the Args, which must outlive it.
 template <class T>
 class Option {
  public:
@@ -59,60 +59,62 @@ struct ArgsDefaults {
   index_t seed = 0;
 };
 
-/// Every program has --seed, --steps, --threads, --out, --quick, --on-trouble, --detect-anomaly and --help besides the
-/// options it declares.
+/// Every program has --seed, --steps, --threads, --out, --quick, --on-trouble, --detect-anomaly and --help, besides the
+/// options that it declares.
 class Args {
  public:
-  /// `program` is the name shown in messages and given to run directories; `about` is a sentence for --help.
+  /// `program` is the name in messages and of run directories; `about` is a sentence for --help.
   Args(std::string program, std::string about, const ArgsDefaults& defaults = {});
   Args(const Args&) = delete;
   Args& operator=(const Args&) = delete;
 
-  /// Heading in --help for the options declared after it.
+  /// The heading in --help of the options declared after it.
   void group(std::string title) { group_ = std::move(title); }
 
-  /// Declarations. `name` stands without dashes, `help` without a full stop. Each throws UsageError if the name is
-  /// taken, the default is not an allowed value, or `parse` has run.
+  /// Declare an option. `name` has no dashes, `help` no full stop. Throw UsageError if the name is taken, the default
+  /// is not allowed, or parse() was called.
   Option<index_t> integer(const std::string& name, index_t value, Range<index_t> range, const std::string& help);
-  /// Only finite numbers are accepted, also if the range ends at infinity.
+  /// Only finite numbers are accepted, even if the range ends at infinity.
   Option<double> number(const std::string& name, double value, Range<double> range, const std::string& help);
   Option<std::string> text(const std::string& name, const std::string& value, const std::string& help);
   Option<std::string> choice(const std::string& name, const std::vector<std::string>& choices, const std::string& value,
                              const std::string& help);
-  /// False unless given.
+  /// A flag, false by default.
   Option<bool> flag(const std::string& name, const std::string& help);
 
-  /// Declares --resume RUN: the run in that directory goes on, with the options in its run.json. Only --steps,
-  /// --threads and the options named here may then be given another value.
+  /// Declares --resume RUN, which continues the run in that directory with the options of its run.json, and
+  /// --stop-after. Only --steps, --threads and the options in `may_change` may then have another value.
   void resumable(std::vector<std::string> may_change = {});
 
-  /// Reads the command line and sets the number of threads. With --help prints the help and ends the process with code
-  /// 0. Throws UsageError with a message of one line, before anything is changed, and FileError for a run
-  /// that cannot be read; of an option given twice the last value counts.
+  /// Reads the command line and sets the number of threads. --help prints the help and ends the process with code 0. If
+  /// an option is given twice, the last value is used. Throws UsageError with a message of one line, and FileError if
+  /// the run to resume cannot be read; nothing is changed then.
   void parse(int argc, const char* const* argv);
 
   const std::string& program() const { return program_; }
   bool parsed() const { return parsed_; }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(*seed_); }
-  /// The value of --steps; without it a --quick run has its own number.
+  /// The value of --steps; with --quick alone, the number of steps of a quick run.
   index_t steps() const { return steps_; }
   bool quick() const { return quick_; }
-  /// The value of --detect-anomaly: look for the first op that makes a number that is not finite.
+  /// The value of --detect-anomaly: find the first op that produces NaN or infinity.
   bool detect_anomaly() const { return detect_anomaly_; }
   /// The value of --on-trouble: "warn", "skip" or "stop".
   const std::string& on_trouble() const { return on_trouble_; }
-  /// The value of --out, empty if not given.
+  /// The value of --out; "" if not given.
   const std::string& out() const { return out_; }
 
-  /// The value of --resume, empty if not given.
+  /// The value of --resume; "" if not given.
   const std::string& resume() const;
 
-  /// The value of --stop-after: the run stops once so many steps are done, to be resumed; 0 for never.
+  /// The value of --stop-after: the number of steps after which the run stops, to be resumed later; 0: never.
   index_t stop_after() const { return stop_after_ ? **stop_after_ : 0; }
 
-  /// Every option with its value, in the order of declaration, the common ones first.
+  /// All options with their values, in order of declaration, the common ones first.
   std::vector<std::pair<std::string, ArgValue>> values() const;
-  /// The text that --help prints.
+  /// What RunLog needs to know. Throws UsageError before parse().
+  operator RunDescription() const;
+  /// The text of --help.
   std::string help() const;
 
  private:

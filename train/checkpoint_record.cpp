@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/json_numbers.hpp>
+#include <xtape/data/json.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoint_record.hpp>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::string_view kPrefix = "step_", kSuffix = ".safetensors";
+constexpr std::string_view kPrefix = run_folder::kStepPrefix, kSuffix = ".safetensors";
 
 json random_json(const RandomPosition& position) {
   json out = {{"block", position.block}, {"left", position.left}};
@@ -72,7 +73,7 @@ CheckpointRecord read_checkpoint_json(const std::string& path, const std::string
 }
 
 std::string checkpoint_path(const std::string& directory, index_t step) {
-  return directory + "/" + std::string(kPrefix) + std::to_string(step) + std::string(kSuffix);
+  return directory + "/" + run_folder::step_file(step, kSuffix.data());
 }
 
 std::vector<index_t> checkpoint_steps(const std::string& directory) {

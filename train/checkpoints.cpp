@@ -1,4 +1,6 @@
 #include <xtape/core/error.hpp>
+#include <xtape/inspect/log/run_log.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoints.hpp>
 #include <xtape/train/weights.hpp>
 
@@ -27,7 +29,7 @@ std::string carried_name(const std::string& name, std::size_t i) {
   return kCarriedPrefix + name + "/" + std::to_string(i);
 }
 
-/// Notes names that stand in one of two maps only.
+/// Reports names that occur in only one of two maps.
 template <class Here, class There>
 void compare_names(const char* what, const std::map<std::string, Here>& here, const std::map<std::string, There>& there,
                    Mismatches& mismatches) {
@@ -37,7 +39,7 @@ void compare_names(const char* what, const std::map<std::string, Here>& here, co
     if (!here.contains(name)) mismatches.unexpected(what + name);
 }
 
-/// The optimizer's state in a file; the tensors that belong to it are taken out of `rest`.
+/// The optimizer's state in a file. Removes its tensors from `rest`.
 OptimizerState optimizer_state(const CheckpointRecord& record, std::map<std::string, const StoredTensor*>& rest) {
   OptimizerState out{.optimizer = record.optimizer, .options = record.optimizer_options, .parameters = {}};
   for (const auto& [name, steps] : record.optimizer_steps) out.parameters[name].steps = steps;
@@ -53,7 +55,7 @@ OptimizerState optimizer_state(const CheckpointRecord& record, std::map<std::str
   return out;
 }
 
-/// Notes what an optimizer refuses in a state, parameter by parameter.
+/// Reports what the optimizer rejects in a state, parameter by parameter.
 void check_optimizer(const Optimizer& optimizer, const OptimizerState& state, Mismatches& mismatches) {
   const auto note = [&](const OptimizerState& part) {
     try {
@@ -70,7 +72,7 @@ void check_optimizer(const Optimizer& optimizer, const OptimizerState& state, Mi
 
 }  // namespace
 
-/// A file's contents, converted and checked, not yet put to use.
+/// The converted and checked contents of a file, not yet applied.
 struct Checkpoints::Contents {
   CheckpointRecord record;
   Snapshot values;
@@ -84,12 +86,18 @@ Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimiz
       store_(store),
       optimizer_(optimizer),
       run_(run),
-      directory_(run + "/checkpoints"),
+      directory_(run + "/" + run_folder::kCheckpoints),
       options_(options) {
   if (options.interval < 1 || options.keep < 1)
     throw ValueError("checkpoints", "interval and keep must be at least 1, not " + std::to_string(options.interval) +
                                         " and " + std::to_string(options.keep));
   signals_.emplace();
+}
+
+Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
+                         const CheckpointOptions& options)
+    : Checkpoints(args, store, optimizer, log.directory(), options) {
+  carry("log", log);
 }
 
 void Checkpoints::check_free(const std::string& name) const {
@@ -179,7 +187,7 @@ Checkpoints::Contents Checkpoints::checked(const std::string& path) const {
       const auto tensor = rest.extract(carried_name(name, i));
       if (tensor.empty()) {
         mismatches.missing(carried_name(name, i));
-        break;  // the count may be any number
+        break;  // a damaged count may be huge
       }
       out.tensors[name].emplace_back(to_array(*tensor.mapped()));
     }
@@ -192,7 +200,8 @@ index_t Checkpoints::load(const std::string& path) { return apply(checked(path))
 
 index_t Checkpoints::apply(const Contents& contents) {
   const CheckpointRecord& record = contents.record;
-  for (const auto& [name, random] : randoms_) Random(*random).seek(record.randoms.at(name));  // may throw
+  for (const auto& [name, random] : randoms_)
+    Random(*random).seek(record.randoms.at(name));  // may throw: before any change
   store_.zero_grad();
   store_.restore(contents.values);
   optimizer_.load_state(contents.optimizer);
@@ -217,14 +226,14 @@ index_t Checkpoints::resume() {
       contents = checked(path);
     } catch (const MismatchError&) {
       throw;
-    } catch (const FileError& error) {  // damaged: an older one will do
+    } catch (const FileError& error) {  // damaged: try an older one
       std::cerr << "warning: " << error.what() << std::endl;
       continue;
     }
     if (options_.console) std::cout << "Going on at step " << contents->record.step << " from " << path << std::endl;
     return apply(*contents);
   }
-  if (!steps.empty()) throw FileError("checkpoint", "no checkpoint in " + directory_ + " is sound");
+  if (!steps.empty()) throw FileError("checkpoint", "no checkpoint in " + directory_ + " is intact");
   if (options_.console) std::cout << "There is no checkpoint in " << run_ << ": the run starts anew" << std::endl;
   for (const auto& [name, object] : states_) object.second(0, "");
   return 0;
@@ -247,7 +256,7 @@ void Checkpoints::save_in_directory(const std::string& path, index_t step) {
 void Checkpoints::remove_old(index_t done) const {
   index_t kept = 0;
   for (const index_t step : checkpoint_steps(directory_)) {
-    std::error_code ignored;  // one too many does no harm
+    std::error_code ignored;  // a file that cannot be removed does no harm
     if (step <= done && ++kept > options_.keep) fs::remove(checkpoint_path(directory_, step), ignored);
   }
 }
@@ -255,7 +264,7 @@ void Checkpoints::remove_old(index_t done) const {
 void Checkpoints::validated(index_t step, double loss) {
   if (!(loss < best_loss_.value_or(std::numeric_limits<double>::infinity()))) return;
   best_loss_ = loss;
-  save_in_directory(directory_ + "/best.safetensors", step);
+  save_in_directory(directory_ + "/" + run_folder::kBest, step);
 }
 
 void Checkpoints::step(index_t step) {

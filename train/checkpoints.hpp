@@ -1,5 +1,5 @@
-// Checkpoints: everything that a training run would go on from, kept in files, so that a run that is interrupted and
-// resumed ends with the same bits as one that is not.
+// Checkpoints: saves the complete state of a training run in files. A run that is interrupted and resumed ends with the
+// same bits as one that is not.
 //
 //   args.resumable();                                 // --resume RUN
 //   ...
@@ -10,8 +10,9 @@
 //     checkpoints.step(step);
 //   }
 //
-// A checkpoint is a safetensors file in the run's directory, checkpoints/step_N.safetensors after N steps: weights and
-// buffers under their names; optimizer/SLOT/PARAMETER; carried/NAME/I; and in the metadata the record of the rest.
+// A checkpoint is the safetensors file checkpoints/step_N.safetensors in the run's directory, written after N steps. It
+// holds the weights and buffers under their names, optimizer/SLOT/PARAMETER, carried/NAME/I, and a record in the
+// metadata.
 #pragma once
 
 #include <xtape/data/safetensors.hpp>
@@ -25,30 +26,31 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
+class RunLog;
+
 struct CheckpointOptions {
-  index_t interval = 250;    ///< every how many steps one is saved; the last step is saved in any case
-  index_t keep = 3;          ///< how many of them are kept, the newest ones
-  Metadata must_match = {};  ///< what must be the same when the run goes on: {{"text", text.fingerprint()}}
-  bool console = true;       ///< print a line when a run goes on
+  index_t interval = 250;    ///< a checkpoint every so many steps, and one after the last step
+  index_t keep = 3;          ///< number of checkpoints to keep, the newest ones
+  Metadata must_match = {};  ///< must be equal on resume: {{"text", text.fingerprint()}}
+  bool console = true;       ///< print a line on resume
 };
 
 class Checkpoints {
  public:
-  /// Of the run whose log is `log`, which is saved and loaded too. From here on SIGINT and SIGTERM wait for the end of
-  /// a step. Throws ValueError for an interval or number below 1.
-  template <class Log>
-  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, Log& log,
-              const CheckpointOptions& options = {})
-      : Checkpoints(args, store, optimizer, log.directory(), options) {
-    carry("log", log);
-  }
+  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT and SIGTERM take effect
+  /// at the end of a step. Throws ValueError for an interval or a number to keep below 1.
+  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
+              const CheckpointOptions& options = {});
+  /// The same in the folder of a run, without a log.
+  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, const std::string& run,
+              const CheckpointOptions& options = {});
 
-  // What else the next step depends on. All have to be declared before resume(), and to live as long as this object;
-  // NameError for a name that is taken. Random masks of dropout need not be declared: the store counts them.
+  // The rest of the state that the next step depends on. Declare all of it before resume(); the objects must outlive
+  // this one. Throw NameError if the name is taken. Dropout masks need no declaration: the store counts them.
 
-  /// Values handed from step to step, such as a recurrent model's state; they come back as constants.
+  /// Tensors passed from step to step, such as the state of a recurrent model. They are restored as constants.
   void carry(const std::string& name, std::vector<Tensor>& tensors);
-  /// A stream of random numbers that is read from step to step.
+  /// A random stream that is read across steps.
   void carry(const std::string& name, Random& random);
   /// Any object with `std::string state()` and `void load_state(index_t step, const std::string&)`.
   template <class Object>
@@ -58,24 +60,24 @@ class Checkpoints {
         [&object](index_t step, const std::string& state) { object.load_state(step, state); });
   }
 
-  /// The step to begin with: 0 in a new run. With args.resume() the newest sound checkpoint is loaded; a warning
-  /// is printed for each that is damaged. Throws FileError if all are damaged, MismatchError with all differences if
-  /// the newest sound one does not fit.
+  /// Returns the step to start with: 0 in a new run. With --resume loads the newest intact checkpoint and prints a
+  /// warning for each damaged one. Throws FileError if all are damaged, MismatchError with all differences if the
+  /// newest intact one does not fit.
   index_t resume();
 
-  /// Notes a validation loss measured before `step`; the state of the lowest one so far, NaN left out, is kept in
-  /// checkpoints/best.safetensors.
+  /// Reports a validation loss measured before `step`. If it is the lowest so far, saves the state in
+  /// checkpoints/best.safetensors. NaN is ignored.
   void validated(index_t step, double loss);
 
-  /// To be called at the end of every step, after zero_grad(): saves a checkpoint when it is time. After SIGINT,
-  /// SIGTERM or args.stop_after() steps saves one and throws StopRequested. Throws ValueError if there are gradients,
-  /// FileError if the file cannot be written; all that were saved before stay as they are.
+  /// Call it at the end of every step, after zero_grad(). Saves a checkpoint every `interval` steps. After SIGINT,
+  /// SIGTERM or args.stop_after() steps, saves one and throws StopRequested. Throws ValueError if there are gradients,
+  /// FileError if the file cannot be written; older checkpoints stay unchanged.
   void step(index_t step);
 
-  /// Saves the state before `step` in a file of its own.
+  /// Saves the state before `step` in a file.
   void save(const std::string& path, index_t step);
-  /// Takes everything from a file and returns the step to go on with. Everything is checked before anything is changed:
-  /// throws FileError for a file that is not sound, MismatchError with all differences for one that does not fit.
+  /// Restores the state from a file and returns the next step. Throws FileError for a damaged file, MismatchError with
+  /// all differences for one that does not fit; nothing is changed then.
   index_t load(const std::string& path);
 
  private:
@@ -83,8 +85,6 @@ class Checkpoints {
   using LoadState = std::function<void(index_t, const std::string&)>;
   struct Contents;
 
-  Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, const std::string& run,
-              const CheckpointOptions& options);
   void carry_state(const std::string& name, SaveState save, LoadState load);
   void check_free(const std::string& name) const;
 

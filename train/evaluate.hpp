@@ -1,4 +1,4 @@
-// Measuring a model on data that it is not trained on.
+// Evaluation of a model.
 #pragma once
 
 #include <xtape/core/error.hpp>
@@ -10,7 +10,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Keeps a store in eval mode while it lives, and puts its mode back.
+/// Sets a store to eval mode and restores its mode at the end of the scope.
 class EvalMode {
  public:
   explicit EvalMode(ParamStore& store) : store_(store), training_(store.training()) { store_.eval(); }
@@ -23,9 +23,9 @@ class EvalMode {
   bool training_;
 };
 
-/// Cross-entropy of a target in nats, averaged over all targets of all batches, with the store in eval mode; its mode
-/// is put back. `model` maps inputs [B, T] to logits [B, T, V]. To be called where no tape lives, so that nothing is
-/// recorded. Throws ValueError if there are no batches.
+/// Mean cross-entropy in nats over all targets of all batches, with the store in eval mode. `model` maps inputs [B, T]
+/// to logits [B, T, V]. Call it while no tape is active, so that nothing is recorded. Throws ValueError if there are no
+/// batches.
 template <class Model>
 double mean_loss(ParamStore& store, const Model& model, const std::vector<Batch>& batches) {
   if (batches.empty()) throw ValueError("mean_loss", "there are no batches");

@@ -33,7 +33,7 @@ NameMap NameMap::load(const std::string& path) {
   if (!names.is_object()) fail("this is not a JSON object of names");
   NameMap map;
   for (const auto& [foreign, ours] : names.items()) {
-    if (!ours.is_string() && !ours.is_null()) fail("'" + foreign + "' stands for neither a name nor null");
+    if (!ours.is_string() && !ours.is_null()) fail("'" + foreign + "' maps to neither a name nor null");
     Rule rule{parts_of(foreign), {}};
     if (ours.is_string()) {
       rule.ours = parts_of(ours.get<std::string>());

@@ -1,4 +1,4 @@
-// Names of tensors in files made elsewhere.
+// NameMap: translates tensor names of files from other programs.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@
 
 namespace xtape {
 
-/// Says which name of ours a foreign name means. A rule replaces a whole name or its first parts; the first rule that
-/// matches counts, and a name that none matches stays.
+/// Translates foreign names to our names. A rule replaces a whole name or its first parts. The first matching rule is
+/// used; a name without one stays.
 class NameMap {
  public:
-  NameMap() = default;  ///< every name stays
+  NameMap() = default;  ///< changes no name
 
-  /// Rules from a JSON object, {"foreign": "ours", ...}, in the order of the file. A part "*" stands for any one part,
-  /// and the same part takes the place of the "*" in ours, in order; null instead of a name leaves the tensor out:
+  /// Rules from a JSON object, {"foreign": "ours", ...}, in the order of the file. A part "*" matches any one part,
+  /// which replaces the "*" in ours, in order. null leaves the tensor out:
   ///   {"transformer.h.*.attn.bias": null, "transformer.h.*.ln_1": "layers.*.norm1", "lm_head": "head"}
-  /// Throws FileError if the file cannot be read, is not such an object, or a rule has more "*" in ours.
+  /// Throws FileError if the file cannot be read, is not such an object, or a rule has more "*" in ours than in
+  /// foreign.
   static NameMap load(const std::string& path);
 
-  /// Our name; nothing if the tensor is to be left out.
+  /// Our name; nothing if the tensor is left out.
   std::optional<std::string> operator()(std::string_view foreign) const;
 
  private:

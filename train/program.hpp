@@ -1,11 +1,11 @@
-// The frame around a program: every error becomes one readable line and an exit code.
+// run_program: turns every error of a program into one line on stderr and an exit code.
 #pragma once
 
 namespace xtape {
 
-/// Runs `body` and returns the exit code for the process: 0; after an exception 2 if the arguments or files given are
-/// at fault (UsageError, ValueError, FileError), 3 if the training diverged (DivergedError), what StopRequested says
-/// (130 or 143 after SIGINT or SIGTERM), else 1. The error goes to stderr as one line.
+/// Runs `body` and returns the exit code: 0; 2 for wrong arguments or files (UsageError, ValueError, FileError); 3 if
+/// the training diverged (DivergedError); the code of StopRequested (130 after SIGINT, 143 after SIGTERM); 1 for any
+/// other exception. The error is printed on stderr as one line.
 ///
 ///   int main(int argc, char** argv) { return xtape::run_program(train, argc, argv); }
 int run_program(void (*body)(int argc, char** argv), int argc, char** argv) noexcept;

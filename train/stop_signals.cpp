@@ -13,7 +13,7 @@ namespace {
 std::atomic<int> first_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use nothing else");
 
-/// Only what a signal handler may call.
+/// Calls only async-signal-safe functions.
 void note(int signal) {
   int none = 0;
   if (first_signal.compare_exchange_strong(none, signal)) {

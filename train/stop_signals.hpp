@@ -1,4 +1,4 @@
-// Stopping a program at the end of a step: by SIGINT (Ctrl-C) or SIGTERM.
+// StopSignals: stops a program at the end of a step after SIGINT (Ctrl-C) or SIGTERM.
 #pragma once
 
 #include <csignal>
@@ -7,8 +7,8 @@
 
 namespace xtape {
 
-/// Thrown to end a program before its time, once it has put everything in order. Not an error: run_program prints the
-/// text and ends with the exit code.
+/// Thrown to end a program early after its state is saved. It is not an error: run_program prints the text and returns
+/// the exit code.
 class StopRequested : public std::runtime_error {
  public:
   StopRequested(int exit_code, const std::string& text) : std::runtime_error(text), exit_code_(exit_code) {}
@@ -18,16 +18,16 @@ class StopRequested : public std::runtime_error {
   int exit_code_;
 };
 
-/// While it lives, SIGINT and SIGTERM are noted; a SIGINT after one that is noted ends the process at once. One at a
-/// time.
+/// Records SIGINT and SIGTERM while it lives. A SIGINT after a recorded signal ends the process at once. Only one
+/// object may exist at a time.
 class StopSignals {
  public:
   StopSignals();
-  ~StopSignals();  ///< puts back what was before
+  ~StopSignals();  ///< restores the previous handlers
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The first signal that came, or 0.
+  /// The first signal received, or 0.
   int noted() const;
 
  private:

@@ -1,4 +1,4 @@
-// Weights trained before, here or elsewhere, and what is needed to use them.
+// TrainedWeights: weights from a file and what is needed to evaluate them.
 #pragma once
 
 #include <xtape/data/vocabulary.hpp>
@@ -7,12 +7,13 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// A program's options --weights, --evaluate, --vocab and --names.
+/// The options --weights, --evaluate, --vocab and --names of a program.
 class TrainedWeightsArgs {
  public:
   explicit TrainedWeightsArgs(Args& args);
 
-  /// True if a text is to be evaluated. Throws UsageError if only one of --weights and --evaluate is given.
+  /// Whether weights are evaluated instead of trained. Throws UsageError if only one of --weights and --evaluate is
+  /// given.
   bool given() const;
 
   Option<std::string> weights, evaluate, vocab, names;
@@ -21,19 +22,19 @@ class TrainedWeightsArgs {
   const Args& args_;
 };
 
-/// A file of weights under our names.
+/// A file of weights, translated to our names.
 class TrainedWeights {
  public:
-  /// Reads the files that the options name. Throws FileError.
+  /// Reads the files named by the options. Throws FileError.
   explicit TrainedWeights(const TrainedWeightsArgs& args);
 
   /// Shapes by our names, for char_rnn_config_from and transformer_lm_config_from.
   const std::map<std::string, Shape>& shapes() const { return shapes_; }
-  /// From --vocab, or from the file's metadata. Throws FileError if neither has one.
+  /// The vocabulary from --vocab or from the file's metadata. Throws FileError if neither has one.
   Vocabulary vocabulary() const;
-  /// The number of heads given, if the file's metadata do not say another. Throws ValueError if they do.
+  /// Returns `given`. Throws ValueError if the file's metadata has another number of heads.
   index_t heads(index_t given) const;
-  /// Puts the values into a model. Throws MismatchError with all differences.
+  /// Loads the values into a model. Throws MismatchError with all differences.
   void load(ParamStore& store) const;
 
  private:

@@ -12,7 +12,7 @@ bool only_of_checkpoints(const std::string& name) {
   return name.starts_with(kOptimizerPrefix) || name.starts_with(kCarriedPrefix);
 }
 
-/// The tensor of a name, converted to the shape wanted; what is wrong with it is noted.
+/// Appends the tensor of a name if it has the expected shape; otherwise reports the mismatch.
 void fit(const std::string& name, const Shape& wanted, const std::map<std::string, const StoredTensor*>& given,
          std::vector<std::pair<std::string, Array>>& out, Mismatches& mismatches) {
   const auto found = given.find(name);
@@ -78,7 +78,7 @@ Snapshot fitting_values(const ParamStore& store, const std::vector<StoredTensor>
       fit(name, parameter.shape(), given, out.parameters, mismatches);
       continue;
     }
-    const auto second = given.find(name), first = given.find(parameter.name());  // tied: the file need not have it
+    const auto second = given.find(name), first = given.find(parameter.name());  // tied: the file may lack it
     if (second != given.end() && first != given.end() &&
         (second->second->dtype != first->second->dtype || second->second->bytes != first->second->bytes))
       mismatches.other(name + " is not the same as " + parameter.name() + ", to which it is tied here");
@@ -96,7 +96,7 @@ std::vector<StoredTensor> stored_values(const ParamStore& store) {
   for (const Buffer& buffer : store.buffers()) out.push_back(stored(buffer.name(), buffer.value()));
   for (const StoredTensor& tensor : out)
     if (only_of_checkpoints(tensor.name))
-      throw NameError("save_weights", "the name '" + tensor.name + "' is kept for checkpoints");
+      throw NameError("save_weights", "the name '" + tensor.name + "' is reserved for checkpoints");
   return out;
 }
 

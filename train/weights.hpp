@@ -9,34 +9,35 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 /// Writes the values of all parameters and buffers. A tied parameter is stored once, under its first name; the metadata
-/// say, as safetensors' own tools do, {"second name": "first name"}. Throws FileError, and leaves a file that was there
-/// as it was.
+/// has
+/// {"second name": "first name"}, as the tools of safetensors write it. Throws FileError; an existing file is then
+/// unchanged.
 void save_weights(const std::string& path, const ParamStore& store, const Metadata& metadata = {});
 
-/// Takes all values from a file, made here or elsewhere, converted with the care of read_values; `names` says what the
-/// names in the file mean. A checkpoint is a file of weights too. Everything is checked before anything is changed:
-/// throws FileError for a file that is not sound, MismatchError with all differences for one that does not fit.
+/// Loads all values from a file, which may be a checkpoint or come from another program. Values are converted as
+/// read_values does; `names` translates the names. Throws FileError for a damaged file, MismatchError with all
+/// differences for one that does not fit; nothing is changed then.
 void load_weights(const std::string& path, ParamStore& store, const NameMap& names = {});
 
-/// The same from a file that is read already.
+/// Loads all values from a file in memory.
 void load_weights(const SafetensorsFile& file, ParamStore& store, const NameMap& names = {});
 
-/// The tensors of a file under our names; those that a name map leaves out, and what belongs to a checkpoint only, are
-/// not among them. A tied one stands there under each of its names. Throws FileError if two get one name.
+/// The tensors of a file under our names, without those that the name map leaves out and those of a checkpoint's other
+/// state. A tied tensor is listed under each of its names. Throws FileError if two tensors get the same name.
 std::vector<StoredTensor> named_weights(const SafetensorsFile& file, const NameMap& names = {});
 
-/// The shapes of these tensors by name, to choose a model's sizes by.
+/// The shapes of tensors by name, from which a model's configuration is derived.
 std::map<std::string, Shape> shapes_of(const std::vector<StoredTensor>& tensors);
 
-/// What tensors make of a store's values. Notes all that does not fit.
+/// The values of a store taken from tensors. Adds everything that does not fit to `mismatches`.
 Snapshot fitting_values(const ParamStore& store, const std::vector<StoredTensor>& tensors, Mismatches& mismatches);
 
-/// The values of a store as tensors, tied ones once; they point into the store.
+/// The values of a store as tensors that point into the store. Tied parameters are listed once.
 std::vector<StoredTensor> stored_values(const ParamStore& store);
-/// Second name -> first name of each tied parameter.
+/// Maps the second name of each tied parameter to its first name.
 Metadata ties_of(const ParamStore& store);
 
-/// Names in a checkpoint that begin so are not weights.
+/// Prefixes of names in a checkpoint that are not weights.
 constexpr const char* kOptimizerPrefix = "optimizer/";
 constexpr const char* kCarriedPrefix = "carried/";
 

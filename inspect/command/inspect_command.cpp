@@ -12,7 +12,7 @@ namespace xtape {
 
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(250);  // between two looks at a live run
+constexpr auto kPause = std::chrono::milliseconds(250);  // between two updates of a running run
 
 PageOptions page_options() {
   PageOptions options;
@@ -26,7 +26,7 @@ void print(const InspectOptions& options, const RunData& run, const std::vector<
   std::cout << (options.json ? run_page_json(run, verdicts) : run_page(run, verdicts, page_options())) << std::flush;
 }
 
-/// Prints the page whenever something is new: over the last one on a terminal, else below it.
+/// Prints the page again after each change: on a terminal it replaces the last page.
 void follow(const InspectOptions& options, RunReader& reader) {
   const char* clear = isatty(STDOUT_FILENO) && !options.json ? "\033[H\033[2J" : "";
   std::cout << clear;

@@ -11,8 +11,8 @@ struct InspectOptions {
   bool follow = false;
 };
 
-/// Prints the page of a run on stdout and what is missing on stderr. Returns 0, or 3 if the run diverged. Throws
-/// FileError for a path that is no run.
+/// Prints the page of a run on stdout and warnings about the run on stderr. Returns 0, or 3 if the run diverged. Throws
+/// FileError if `directory` is not a run.
 int inspect_run(const InspectOptions& options);
 
 }  // namespace xtape

@@ -1,9 +1,11 @@
-// The command xtape: looks at what runs left behind, and lists files of weights.
+// The program xtape: one command for each task, on runs and on files of weights.
 #include <xtape/core/error.hpp>
 #include <xtape/core/suggestion.hpp>
-#include <xtape/data/weights_listing.hpp>
+#include <xtape/inspect/command/compare_command.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
 #include <xtape/inspect/command/report_command.hpp>
+#include <xtape/inspect/command/weights_command.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/args.hpp>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +17,7 @@ namespace xtape {
 
 namespace {
 
-/// One readable line on stderr.
+/// Prints the message on stderr as one line and returns the exit code.
 int report(std::string message, int code) {
   for (char& c : message)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -23,7 +25,7 @@ int report(std::string message, int code) {
   return code;
 }
 
-/// What the parser leaves over is unknown: reported in our words. Names of options and of commands are suggested.
+/// Throws UsageError for an unknown option, command or argument, with a suggestion of a similar name.
 [[noreturn]] void fail_unknown(const CLI::App& app, const std::string& argument) {
   const bool is_option = argument.starts_with('-');
   const std::string given = argument.substr(0, is_option ? argument.find('=') : argument.size());
@@ -41,14 +43,14 @@ int report(std::string message, int code) {
                                        suggestion(bare, names, is_option ? "--" : ""));
 }
 
-/// A command of `app`, and the options that it was given.
+/// Adds a command that collects unknown arguments, so that check_given reports them.
 CLI::App* add_command(CLI::App& app, const char* name, const char* about) {
   CLI::App* command = app.add_subcommand(name, about);
   command->allow_extras();
   return command;
 }
 
-/// Throws UsageError for what is unknown, missing or empty.
+/// Throws UsageError for arguments that are unknown, missing or empty.
 void check_given(const CLI::App& app) {
   for (const std::string& unknown : app.remaining())
     if (unknown != "--") fail_unknown(app, unknown);
@@ -91,7 +93,8 @@ int run_command(int argc, char** argv) {
   CLI::App* report_command =
       add_command(app, "report", "Writes a page of charts and verdicts about a run, one HTML file");
   report_command->add_option("run", report_options.directory, "directory of the run, needed");
-  report_command->add_option("--out", report_options.out, "the file; by default report.html in the run");
+  report_command->add_option("--out", report_options.out,
+                             std::string("the file; by default ") + run_folder::kReport + " in the run");
   CompareOptions compare_options;
   CLI::App* compare_command = add_command(app, "compare",
                                           "Writes a page and prints a table about several runs; those that differ in "
@@ -106,10 +109,7 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::Success& done) {
     return app.exit(done);
   }
-  if (*weights) {
-    std::cout << weights_listing(file);
-    return 0;
-  }
+  if (*weights) return list_weights(file);
   if (*report_command) return write_report(report_options);
   if (*compare_command) return write_comparison(compare_options);
   return inspect_run(inspect);

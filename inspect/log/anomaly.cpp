@@ -1,11 +1,13 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/array_statistics.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/data/files.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/durable_file.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/data/npy.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -39,7 +41,7 @@ std::string joined(std::span<const Tensor> tensors) {
 std::string sentence(const OpEvent& e, index_t step) {
   std::string out = "step " + std::to_string(step) + ": the " + (e.backward ? "backward" : "forward") + " of " + e.op;
   if (!e.layer.empty()) out += " in layer " + std::string(e.layer);
-  out += " is the first to make numbers that are not finite: " + joined(e.made);
+  out += " is the first to produce NaN or infinity: " + joined(e.made);
   if (e.upstream) out += "; upstream gradient " + described(Tensor(*e.upstream));
   return out + "; inputs " + joined(e.inputs);
 }
@@ -54,14 +56,14 @@ void AnomalyFinder::see(const OpEvent& event) {
   found_ = Anomaly{event.op, std::string(event.layer), step_, event.backward, sentence(event, step_), ""};
   try {
     write_bundle(event);
-    found_->file = "anomaly/anomaly.json";
-  } catch (const std::exception& error) {  // no disk must not end the training
-    found_->text += " (the bundle cannot be written: " + std::string(error.what()) + ")";
+    found_->file = std::string(run_folder::kAnomaly) + "/" + run_folder::kAnomalyRecord;
+  } catch (const std::exception& error) {  // a full disk must not end the training
+    found_->text += " (its arrays cannot be written: " + std::string(error.what()) + ")";
   }
 }
 
 void AnomalyFinder::write_bundle(const OpEvent& event) {
-  const std::string folder = directory_ + "/anomaly";
+  const std::string folder = directory_ + "/" + run_folder::kAnomaly;
   std::filesystem::create_directories(folder);
   Json json = {{"format_version", 1},
                {"step", step_},
@@ -79,7 +81,7 @@ void AnomalyFinder::write_bundle(const OpEvent& event) {
   if (event.upstream) keep("upstream", Tensor(*event.upstream));
   const std::string made = event.backward ? "gradient_" : "output_";
   for (std::size_t i = 0; i < event.made.size(); ++i) keep(made + std::to_string(i), event.made[i]);
-  write_file(folder + "/anomaly.json", json_text(json, 2) + "\n");
+  write_file(folder + "/" + run_folder::kAnomalyRecord, json_text(json, 2) + "\n");
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,4 +1,4 @@
-// Finds the first op of a run that produced a number that is not finite (--detect-anomaly).
+// AnomalyFinder: finds the first op of a run that produced NaN or infinity (--detect-anomaly).
 #pragma once
 
 #include <xtape/core/probe.hpp>
@@ -12,18 +12,18 @@ struct Anomaly {
   std::string op, layer;
   index_t step;
   bool backward;
-  std::string text;  ///< one sentence with shapes and ranges
-  std::string file;  ///< of the bundle, in the run directory; empty if it could not be written
+  std::string text;  ///< one sentence with shapes and value ranges
+  std::string file;  ///< the record, relative to the run directory; empty if it could not be written
 };
 
 class AnomalyFinder {
  public:
-  /// Bundles go into `directory`/anomaly: anomaly.json and an .npy file for every input, output and gradient.
+  /// The arrays are written to `directory`/anomaly: anomaly.json and one .npy file for each input, output and gradient.
   explicit AnomalyFinder(std::string directory) : directory_(std::move(directory)) {}
 
   void begin(index_t step) { step_ = step; }
 
-  /// Looks at what an op made. The first that is not finite is kept and its bundle is written.
+  /// Checks the output of an op. The first one that is not finite is recorded and written; later ones are ignored.
   void see(const OpEvent& event);
 
   const std::optional<Anomaly>& found() const { return found_; }

@@ -84,7 +84,7 @@ void Console::end_progress() {
 
 void Console::erase() {
   if (!terminal_) return;
-  std::fputs("\r\033[K", stdout);  // back to the first column, clear to the end of the line
+  std::fputs("\r\033[K", stdout);  // go to the first column, clear the line
   std::fflush(stdout);
 }
 

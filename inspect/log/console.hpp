@@ -1,4 +1,4 @@
-// Lines on the console, and below them, on a terminal, a progress bar.
+// Console: lines of text and, on a terminal, a progress bar below them.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -13,14 +13,13 @@ class logger;
 
 namespace xtape {
 
-/// "  42 % [========>           ] 1260/3000, 1:10 left", at most `columns` wide. The time left is what the steps done
-/// so far took on average, times those to do.
+/// "  42 % [========>           ] 1260/3000, 1:10 left", at most `columns` wide. The time left is estimated from the
+/// mean time of the steps so far.
 std::string progress_text(index_t done, index_t total, double seconds, int columns);
 
 class Console {
  public:
-  /// The bar counts up to `total` and is shown only if stdout is a terminal. If not `enabled`, nothing but warnings
-  /// is printed.
+  /// The bar counts to `total`. It is shown only if stdout is a terminal. Without `enabled` only warnings are printed.
   Console(index_t total, bool enabled);
   ~Console();
   Console(const Console&) = delete;
@@ -28,7 +27,7 @@ class Console {
 
   void line(const std::string& text);     ///< on stdout; may be several lines
   void warning(const std::string& text);  ///< on stderr
-  void progress(index_t done);            ///< moves the bar, at most ten times a second
+  void progress(index_t done);            ///< redraws the bar at most ten times a second
   void end_progress();                    ///< removes the bar
 
  private:

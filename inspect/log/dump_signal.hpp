@@ -1,12 +1,12 @@
-// Signals that a run log reacts to, at the end of the step in which they come.
+// SignalWatch: signals that the run log handles at the end of a step.
 #pragma once
 
 #include <csignal>
 
 namespace xtape {
 
-/// While it lives, SIGUSR1 is noted, and so are SIGINT and SIGTERM if they would have ended the process at once; a
-/// second one of these does. One at a time.
+/// Records SIGUSR1 while it lives. Records SIGINT and SIGTERM too if their default action was set; a second SIGINT or
+/// SIGTERM ends the process at once. Only one object may exist at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -14,9 +14,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  /// The signal that came since the last call, or 0.
+  /// The signal received since the last call, or 0.
   int take();
-  /// Ends the process by a signal that take() returned, as if nobody had noted it.
+  /// Ends the process by a signal that take() returned, as its default action would have.
   [[noreturn]] static void give_back(int signal);
 
  private:

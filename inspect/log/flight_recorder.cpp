@@ -1,8 +1,9 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/files.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/durable_file.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/log/flight_recorder.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -33,9 +34,9 @@ std::string FlightRecorder::dump(const std::string& directory, const std::string
                              {"clip_factor", json_number<Json>(s.clip_factor)},
                              {"grad_norms_preclip", numbers(s.grad_norms)},
                              {"update_norms", numbers(s.update_norms)}});
-  const std::string name = "flight/step_" + std::to_string(steps_.back().step) + ".json";
+  const std::string name = std::string(run_folder::kFlight) + "/" + run_folder::step_file(steps_.back().step, ".json");
   std::error_code error;
-  std::filesystem::create_directory(directory + "/flight", error);  // write_file says what is wrong
+  std::filesystem::create_directory(directory + "/" + run_folder::kFlight, error);  // write_file reports an error
   write_file(directory + "/" + name, json_text(json) + "\n");
   dumped_ = steps_.back().step;
   return name;

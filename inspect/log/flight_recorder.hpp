@@ -1,4 +1,4 @@
-// FlightRecorder: the last steps of a run in memory, written down when something goes wrong.
+// FlightRecorder: keeps the last steps of a run in memory and writes them to a file when something goes wrong.
 #pragma once
 
 #include <xtape/inspect/run/records.hpp>
@@ -9,10 +9,10 @@
 
 namespace xtape {
 
-/// One step. Norms are in the order of the recorder's names.
+/// One step. The norms have the order of the recorder's parameter names.
 struct FlightStep {
   index_t step = 0;
-  index_t batch = 0;  ///< which batch it was
+  index_t batch = 0;  ///< index of the batch
   double loss = 0, lr = 0, grad_norm = 0, clip_factor = 1;
   std::vector<double> grad_norms = {};    ///< by parameter, before clipping
   std::vector<double> update_norms = {};  ///< by parameter
@@ -25,8 +25,8 @@ class FlightRecorder {
 
   void add(FlightStep step);
 
-  /// Writes all steps to `directory`/flight/step_<last step>.json and returns that name within the directory, or "" if
-  /// there is nothing new since the last dump. Throws FileError.
+  /// Writes all steps to `directory`/flight/step_<last step>.json. Returns the name relative to `directory`, or "" if
+  /// no step was added since the last dump. Throws FileError.
   std::string dump(const std::string& directory, const std::string& reason);
 
  private:

@@ -1,10 +1,10 @@
-#include <xtape/core/error.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/layer_table.hpp>
-#include <xtape/inspect/run/run_json.hpp>
+#include <xtape/inspect/run/layer_names.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace xtape {
 
@@ -12,41 +12,11 @@ namespace {
 
 constexpr std::size_t kTableLayers = 32;
 
-std::size_t parts(const std::string& name) {
-  return 1 + static_cast<std::size_t>(std::count(name.begin(), name.end(), '.'));
-}
-
-/// The first `count` dotted parts.
-std::string cut(const std::string& name, std::size_t count) {
-  std::size_t end = 0;
-  for (; count > 0 && end != name.npos; --count) end = name.find('.', end == 0 ? 0 : end + 1);
-  return name.substr(0, end);
-}
-
 std::string column(const std::string& text, std::size_t width) {
   return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
 }
 
 }  // namespace
-
-std::vector<std::string> layer_names(const std::vector<std::string>& parameters, std::size_t most) {
-  std::size_t depth = 1;
-  for (const std::string& name : parameters) depth = std::max(depth, parts(name));
-  std::vector<std::string> layers = parameters;
-  while (depth > 1 && std::set(layers.begin(), layers.end()).size() > most) {
-    --depth;
-    for (std::string& name : layers) name = cut(name, depth);
-  }
-  return layers;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) throw ValueError("median", "there are no values");
-  std::sort(values.begin(), values.end(),
-            [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });  // a NaN is never below
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 LayerTable::LayerTable(const std::vector<std::string>& parameters, const std::vector<index_t>& elements) {
   const std::vector<std::string> names = layer_names(parameters, kTableLayers);

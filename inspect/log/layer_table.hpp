@@ -1,4 +1,4 @@
-// The table of layers at the end of a run: how the gradient norms went.
+// LayerTable: the gradient norm of each layer at the first, median and last logged step, printed at the end of a run.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -8,23 +8,16 @@
 
 namespace xtape {
 
-/// For each dotted parameter name the layer that it is counted to: the name itself while there are at most `most` of
-/// them, else all names cut to the same number of parts, the greatest that leaves at most `most` layers.
-std::vector<std::string> layer_names(const std::vector<std::string>& parameters, std::size_t most);
-
-/// The value in the middle of the sorted values, or the mean of the two there; NaN counts as the largest. Throws
-/// ValueError if there are none.
-double median(std::vector<double> values);
-
 class LayerTable {
  public:
-  /// Parameter names with their numbers of elements.
+  /// Parameter names and their numbers of elements.
   LayerTable(const std::vector<std::string>& parameters, const std::vector<index_t>& elements);
 
-  /// The gradient norms of one logged step, one for each parameter; a layer's is that of its parameters joined.
+  /// Adds the gradient norms of one logged step, one for each parameter. A layer's norm is the joint norm of its
+  /// parameters.
   void add(const std::vector<double>& parameter_norms);
 
-  /// One line a layer: name, elements, first, median and last norm. "" before the first `add`.
+  /// One line for each layer: name, elements, first, median and last norm. "" before the first `add`.
   std::string text() const;
 
  private:

@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/json_numbers.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/log/log_state.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 
@@ -22,7 +22,7 @@ std::string log_state_text(const LogState& state) {
 
 LogState log_state(const std::string& text) {
   if (text.empty()) return {};
-  const std::string refused = "this is not the state of a log: '" + text.substr(0, 80) + "'";
+  const std::string refused = "not the state of a run log: '" + text.substr(0, 80) + "'";
   try {
     const Json json = Json::parse(text);
     const std::optional<IntervalStats> interval = read_interval_json(json.at("interval").get<std::string>());

@@ -1,7 +1,8 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/files.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/run/machine.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -22,24 +23,24 @@ namespace {
   throw FileError("run_log", path + ": " + reason);
 }
 
-constexpr const char* kLock = ".lock";
-
-/// Only the lock, or half a run.json.
+/// Whether the directory holds at most the lock and an incomplete run.json.
 bool no_run_yet(const fs::path& directory, std::error_code& error) {
   for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().filename() != kLock && entry.path().filename() != "run.json.new") return false;
+    if (entry.path().filename() != run_folder::kLock &&
+        entry.path().filename() != std::string(run_folder::kRun) + ".new")
+      return false;
   return true;
 }
 
-/// Makes a directory that was not there before; false if it was.
+/// Creates a directory. Returns false if it existed.
 bool make_directory(const fs::path& path) {
   std::error_code error;
   const bool made = fs::create_directories(path, error);
-  if (error) fail(path.string(), "the directory cannot be made: " + error.message());
+  if (error) fail(path.string(), "the directory cannot be created: " + error.message());
   return made;
 }
 
-/// A first name that is free, for two runs that start in the same second.
+/// The first free name; two runs may start in the same second.
 std::string make_named_by_time(const std::string& program) {
   const std::string name = "runs/" + program + "-" + utc_time("%Y%m%d-%H%M%S");
   std::string free = name;
@@ -56,13 +57,13 @@ std::string make_run_directory(const std::string& out, const std::string& progra
   if (!make_directory(out)) {
     const bool empty = no_run_yet(out, error);
     if (error) fail(out, error.message());
-    if (!empty) fail(out, "the directory is not empty; a run needs one of its own, or --resume to go on");
+    if (!empty) fail(out, "the directory is not empty; a run needs its own directory, or --resume to continue");
   }
   return out;
 }
 
 DirectoryLock::DirectoryLock(const std::string& directory) {
-  const std::string path = directory + "/" + kLock;
+  const std::string path = directory + "/" + run_folder::kLock;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(path, std::strerror(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
@@ -74,7 +75,7 @@ DirectoryLock::DirectoryLock(const std::string& directory) {
     fail(directory, "the directory is in use by another run" + (named ? " (process " + std::string(holder) + ")" : ""));
   }
   const std::string process = std::to_string(::getpid());
-  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // only for the message above
+  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // for the message above
 }
 
 DirectoryLock::~DirectoryLock() { ::close(descriptor_); }
@@ -102,7 +103,7 @@ LineFile::~LineFile() { close(); }
 
 std::string LineFile::append(std::string_view lines) noexcept {
   if (const int error = write_all(descriptor_, lines)) {
-    // The reason to report is the first error; a half line that cannot be cut off either stays.
+    // Report the first error. If the file cannot be truncated, an incomplete line stays.
     if (::ftruncate(descriptor_, size_) == 0) ::lseek(descriptor_, size_, SEEK_SET);
     return std::strerror(error);
   }

@@ -1,4 +1,4 @@
-// The run directory and the files in it.
+// The run directory: creating it, locking it, appending to its files.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -10,16 +10,16 @@
 
 namespace xtape {
 
-/// Makes the directory of a run and returns its path: `out`, or runs/<program>-<UTC time> if `out` is empty. Throws
-/// FileError if `out` is there and not an empty directory, or cannot be made. One that holds only what a run leaves
-/// that was killed before it wrote run.json counts as empty.
+/// Creates the directory of a run and returns its path: `out`, or runs/<program>-<UTC time> if `out` is empty. Throws
+/// FileError if `out` exists and is not an empty directory, or cannot be created. A directory counts as empty if it
+/// holds only the files of a run that was killed before it wrote run.json.
 std::string make_run_directory(const std::string& out, const std::string& program);
 
-/// Keeps other processes, and other logs of this one, from the directory of a run while it lives; the system takes the
-/// lock back from a process that dies.
+/// Locks the directory of a run against other processes and other logs of this process. The system releases the lock
+/// when the process ends.
 class DirectoryLock {
  public:
-  /// Throws FileError if another has it, naming the process.
+  /// Throws FileError, which names the other process, if the directory is locked.
   explicit DirectoryLock(const std::string& directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
@@ -29,27 +29,27 @@ class DirectoryLock {
   int descriptor_;
 };
 
-/// How many bytes of a file of lines, each with a step in it and in the order of steps, belong to steps before `step`.
-/// A line without an end does not. `step_of` gives a line's step, or nothing for one that always stays (a heading).
+/// The number of bytes that belong to steps before `step`, in a file whose lines are in order of steps. An incomplete
+/// last line is not counted. `step_of` returns the step of a line, or nothing for a line that always stays (a heading).
 std::size_t size_before(index_t step, std::string_view content,
                         const std::function<std::optional<index_t>(std::string_view line)>& step_of);
 
-/// A file that only grows, by whole lines; each append reaches the system at once.
+/// A file that grows by whole lines. Each append is passed to the system at once.
 class LineFile {
  public:
   enum class Open { fresh, go_on };
-  /// Throws FileError if the file cannot be made, or is there and should be fresh.
+  /// Throws FileError if the file cannot be created, or exists and must be fresh.
   explicit LineFile(std::string path, Open how = Open::fresh);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  /// "" if the lines were written; else why not (a full disk), and the file ends where it ended before.
+  /// Returns "", or the reason why the lines could not be written (a full disk). The file then keeps its old size.
   std::string append(std::string_view lines) noexcept;
-  /// The same for bringing all lines to the disk, and for closing the file.
+  /// Flushes all lines to disk; closes the file. Both return "" or the reason of a failure.
   std::string flush() noexcept;
   std::string close() noexcept;
-  /// Removes what lies beyond a size. Throws FileError.
+  /// Truncates the file. Throws FileError.
   void cut(std::size_t size);
 
   const std::string& path() const { return path_; }

@@ -4,7 +4,9 @@
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/dump_signal.hpp>
@@ -14,8 +16,9 @@
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/log/run_writer.hpp>
 #include <xtape/inspect/log/step_probe.hpp>
-#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/inspect/run/machine.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kFlightSteps = 64;
-constexpr index_t kMostEvents = 100;  // of one kind; a run that is broken for good must not fill the disk
+constexpr index_t kMostEvents = 100;  // of one kind, so that a broken run does not fill the disk
 constexpr index_t kMostDumps = 10;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
@@ -48,10 +51,8 @@ LayerTable table_of(const std::vector<Parameter>& parameters) {
   return {names_of(parameters), elements};
 }
 
-RunInfo info_of(const Args& args, const ParamStore& store) {
-  RunInfo info = {.program = args.program(),
-                  .options = args.values(),
-                  .seed = args.seed(),
+RunInfo info_of(const RunDescription& run, const ParamStore& store) {
+  RunInfo info = {.description = run,
                   .dtype = sizeof(real) == sizeof(double) ? "f64" : "f32",
                   .blas = kernels::backend_name(),
                   .isa = kernels::isa().name,
@@ -74,11 +75,11 @@ std::string console_line(const StepRecord& r) {
          column(r.wall.tokens_per_second, "%.0f", 10);
 }
 
-/// Adds a step to what happened since the last logged one.
+/// Adds a step to the interval since the last logged step.
 void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
   const auto widen = [](double& low, double& high, double value) {
     if (!std::isfinite(value)) return;
-    low = std::fmin(low, value);  // passes over NaN
+    low = std::fmin(low, value);  // ignores NaN
     high = std::fmax(high, value);
   };
   widen(interval.loss_min, interval.loss_max, step.loss);
@@ -91,19 +92,19 @@ void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
 }  // namespace
 
 struct RunLog::State {
-  State(const Args& args, const ParamStore& store, const RunLogOptions& options)
+  State(const RunDescription& run, const ParamStore& store, const RunLogOptions& options)
       : interval(options.interval),
-        steps(args.steps()),
-        policy(on_trouble(args.on_trouble())),
+        steps(run.steps),
+        policy(run.on_trouble),
         parameters(store.parameters()),
         table(table_of(parameters)),
         recorder(names_of(parameters), kFlightSteps),
-        directory(args.resume().empty() ? make_run_directory(args.out(), args.program()) : args.resume()),
+        directory(run.resumes ? run.directory : make_run_directory(run.directory, run.program)),
         lock(directory),
-        waits(!args.resume().empty()),
-        console(args.steps(), options.console) {
-    if (args.detect_anomaly()) anomaly = std::make_shared<AnomalyFinder>(directory);
-    // A tape may outlive this log, and keeps its probe.
+        waits(run.resumes),
+        console(run.steps, options.console) {
+    if (run.detect_anomaly) anomaly = std::make_shared<AnomalyFinder>(directory);
+    // A tape that outlives this log still holds its probe.
     const auto see = [finder = anomaly](const OpEvent& event) { finder->see(event); };
     probe = anomaly ? std::make_shared<StepProbe>(see) : std::make_shared<StepProbe>();
   }
@@ -115,17 +116,17 @@ struct RunLog::State {
   FlightRecorder recorder;
   std::string directory;
   DirectoryLock lock;
-  bool waits;               // for load_state
-  std::string resumed_run;  // the new run.json, once the state is loaded
+  bool waits;               // for load_state()
+  std::string resumed_run;  // the new run.json, written when the state is loaded
   Console console;
   std::optional<RunWriter> writer;
-  std::shared_ptr<AnomalyFinder> anomaly;  // empty unless wanted
+  std::shared_ptr<AnomalyFinder> anomaly;  // null unless --detect-anomaly
   std::shared_ptr<StepProbe> probe;
   std::optional<SignalWatch> signals = std::optional<SignalWatch>(std::in_place);  // until finish()
-  SpikeDetector watch;
+  SpikeDetector spikes;
   IntervalStats since_logged;
   index_t last_step = -1;
-  index_t refused_step = -1;  // accepts() said no
+  index_t refused_step = -1;  // accepts() returned false
   bool any_logged = false, finished = false, anomaly_told = false;
   index_t tokens = 0;  // since `logged_at`
   index_t dumps = 0;
@@ -142,7 +143,7 @@ struct RunLog::State {
     return out;
   }
 
-  /// The numbers of every step, logged or not. Throws GradientError after a failed backward pass.
+  /// The values kept for every step, logged or not. Throws GradientError after a failed backward pass.
   FlightStep flight_step(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) const {
     FlightStep out{.step = step, .batch = metrics.batch.value_or(step), .loss = metrics.loss, .lr = metrics.lr};
     double joint = 0, clipped = 0;
@@ -167,8 +168,8 @@ struct RunLog::State {
     out.lr = metrics.lr;
     out.grad_norm = now.grad_norm;
     out.clip_factor = now.clip_factor;
-    out.loss_z = watch.loss_z(metrics.loss);
-    out.grad_norm_z = watch.grad_norm_z(now.grad_norm);
+    out.loss_z = spikes.loss_z(metrics.loss);
+    out.grad_norm_z = spikes.grad_norm_z(now.grad_norm);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       ParameterStats& p = out.parameters[i];
       p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].numel()));
@@ -187,7 +188,7 @@ struct RunLog::State {
     any_logged = true;
   }
 
-  /// Writes the flight recorder's steps, unless it has done so too often; returns the file's name or "".
+  /// Dumps the flight recorder, at most kMostDumps times. Returns the file's name or "".
   std::string dump(const std::string& reason) {
     if (dumps >= kMostDumps) return "";
     try {
@@ -196,37 +197,38 @@ struct RunLog::State {
       return file;
     } catch (const FileError& error) {
       dumps = kMostDumps;
-      console.warning(std::string(error.what()) + "; the run goes on without its flight recorder");
+      console.warning(std::string(error.what()) + "; the run continues without its flight recorder");
       return "";
     }
   }
 
-  void tell(EventRecord event) {
+  void report(EventRecord event) {
     if (++events[event.kind] > kMostEvents) return;
     if (event.file.empty()) event.file = dump(event.text);
     console.warning(event.text + (event.file.empty() ? "" : "; see " + directory + "/" + event.file));
     writer->event(event);
   }
 
-  /// Tells of what is wrong with a step; true if the policy is to stop there.
-  bool tell_troubles(const FlightStep& now) {
+  /// Reports what is wrong with a step. Returns whether the run must stop.
+  bool report_troubles(const FlightStep& now) {
     bool broken = false;
     if (anomaly && anomaly->found() && !std::exchange(anomaly_told, true)) {
       const Anomaly& a = *anomaly->found();
-      tell({now.step, "anomaly", a.text, a.layer, a.op, a.file, 0});
+      report({now.step, "anomaly", a.text, a.layer, a.op, a.file, 0});
       broken = true;
     }
-    if (const std::optional<BadStep> trouble = watch.judge(now.step, now.loss, now.grad_norm)) {
+    if (const std::optional<BadStep> trouble = spikes.judge(now.step, now.loss, now.grad_norm)) {
       const bool nonfinite = trouble->kind == BadStep::Kind::nonfinite;
       const std::string batch = " (batch " + std::to_string(now.batch) + ")";
       const std::string skipped = refused_step == now.step ? "; the step is skipped" : "";
-      tell({now.step, nonfinite ? "nonfinite" : "spike", trouble->text + batch + skipped, "", "", "", trouble->value});
+      report(
+          {now.step, nonfinite ? "nonfinite" : "spike", trouble->text + batch + skipped, "", "", "", trouble->value});
       broken = broken || nonfinite;
     }
     return broken && policy == OnTrouble::stop;
   }
 
-  /// Looks ahead: the probe is attached if the next step is to be logged, or all ops are checked.
+  /// Prepares the next step: attaches the probe if the step is logged or all ops are checked.
   void prepare(bool next_is_due) {
     probe->begin(next_is_due);
     if (anomaly) anomaly->begin(last_step + 1);
@@ -234,7 +236,7 @@ struct RunLog::State {
     else probe->detach();
   }
 
-  void obey_signal() {
+  void handle_signal() {
     const int signal = signals->take();
     if (signal == 0) return;
     const std::string file = dump("signal " + std::to_string(signal));
@@ -244,14 +246,14 @@ struct RunLog::State {
   }
 };
 
-RunLog::RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options) {
+RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogOptions& options) {
   if (options.interval < 1)
     throw ValueError("run_log", "the interval must be at least 1, not " + std::to_string(options.interval));
-  state_ = std::make_unique<State>(args, store, options);
+  state_ = std::make_unique<State>(run, store, options);
   State& s = *state_;
-  const std::string run_file = s.directory + "/run.json";
-  const RunInfo info = info_of(args, store);
-  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info, args.steps());
+  const std::string run_file = s.directory + "/" + run_folder::kRun;
+  const RunInfo info = info_of(run, store);
+  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info);
   else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
   s.writer.emplace(
@@ -274,7 +276,7 @@ bool RunLog::due(index_t step) const {
 
 bool RunLog::accepts(index_t step, double loss, double grad_norm) {
   State& s = *state_;
-  if (s.policy == OnTrouble::warn || !s.watch.judge(step, loss, grad_norm)) return true;
+  if (s.policy == OnTrouble::warn || !s.spikes.judge(step, loss, grad_norm)) return true;
   if (s.policy == OnTrouble::stop && std::isfinite(loss) && std::isfinite(grad_norm)) return true;
   s.refused_step = step;
   return false;
@@ -282,13 +284,13 @@ bool RunLog::accepts(index_t step, double loss, double grad_norm) {
 
 void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) {
   State& s = *state_;
-  if (s.finished) throw ValueError("run_log", "a step is logged after finish()");
-  if (s.waits) throw ValueError("run_log", "a run is resumed, but nothing loaded its state (see Checkpoints)");
+  if (s.finished) throw ValueError("run_log", "step() is called after finish()");
+  if (s.waits) throw ValueError("run_log", "the run is resumed, but its state is not loaded; use Checkpoints");
   if (step <= s.last_step)
     throw ValueError("run_log",
                      "step " + std::to_string(step) + " does not come after step " + std::to_string(s.last_step));
   const bool logged = due(step) || metrics.validation_loss;
-  const FlightStep now = s.flight_step(step, metrics, update_norm);  // may throw, so it comes before any change
+  const FlightStep now = s.flight_step(step, metrics, update_norm);  // may throw: before any change
   StepRecord record;
   if (logged) record = s.record_of(now, metrics);
   s.last_step = step;
@@ -297,40 +299,41 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   s.recorder.add(now);
   s.console.progress(step + 1);
   if (logged) s.write(record, now);
-  const bool stop = s.tell_troubles(now);
-  s.watch.note(now.loss, now.grad_norm);
+  const bool stop = s.report_troubles(now);
+  s.spikes.add(now.loss, now.grad_norm);
   s.prepare(due(step + 1));
   if (stop)
     throw DivergedError("run_log", "the run stops at step " + std::to_string(step) + ", as --on-trouble stop asks");
-  s.obey_signal();
+  s.handle_signal();
 }
 
 void RunLog::attention(index_t step, const std::vector<std::string>& tokens, const Array& weights) {
   if (weights.dimension() != 4 || weights.shape()[2] > tokens.size() || weights.shape()[3] > tokens.size())
-    fail_shapes<Shape>("run_log", "attention weights must be [layers, heads, queries, keys] with a text for each place",
+    fail_shapes<Shape>("run_log",
+                       "attention weights must be [layers, heads, queries, keys] with a text for each position",
                        {weights.shape(), Shape{tokens.size()}});
   try {
     save_attention(state_->directory, step, tokens, stored("attention", weights));
   } catch (const FileError& error) {
-    state_->console.warning(std::string(error.what()) + "; the run goes on without its attention");
+    state_->console.warning(std::string(error.what()) + "; the run continues without its attention weights");
   }
 }
 
 std::string RunLog::state() {
   State& s = *state_;
   s.writer->flush();
-  return log_state_text({s.any_logged, s.since_logged, s.watch.history(), s.events, s.dumps});
+  return log_state_text({s.any_logged, s.since_logged, s.spikes.history(), s.events, s.dumps});
 }
 
 void RunLog::load_state(index_t step, const std::string& text) {
   State& s = *state_;
   const LogState before = log_state(text);
-  if (!s.waits) throw ValueError("run_log", "only a run with --resume can go on");
+  if (!s.waits) throw ValueError("run_log", "only a run started with --resume can load a state");
   s.writer->cut(step);
-  write_file(s.directory + "/run.json", s.resumed_run);
+  write_file(s.directory + "/" + run_folder::kRun, s.resumed_run);
   s.any_logged = before.any_logged;
   s.since_logged = before.since_logged;
-  s.watch.restore(before.watched);
+  s.spikes.restore(before.watched);
   s.events = before.events;
   s.dumps = before.dumps;
   s.last_step = step - 1;

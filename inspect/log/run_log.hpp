@@ -1,4 +1,4 @@
-// RunLog: the run directory and the console lines of a training run.
+// RunLog: writes the run directory and the console lines of a training run.
 //
 //   RunLog log(args, store, {.interval = 10});
 //   for (index_t step = 0; step < args.steps(); ++step) {
@@ -9,14 +9,13 @@
 //   }
 //   log.finish();
 //
-// On the steps that are logged a probe looks on, so that the log tells of every parameter, layer, time step, gate and
-// attention head. docs/run_directory.md says what the directory holds; `xtape inspect` reads it.
+// On the steps that are logged, a probe measures every parameter, layer, time step, gate and attention head.
+// docs/run_directory.md describes the directory; `xtape inspect` reads it.
 #pragma once
 
 #include <xtape/core/param_store.hpp>
-#include <xtape/inspect/run/run_json.hpp>
-#include <xtape/inspect/verdicts/spikes.hpp>
-#include <xtape/train/args.hpp>
+#include <xtape/inspect/run/description.hpp>
+#include <xtape/inspect/run/records.hpp>
 
 #include <functional>
 #include <memory>
@@ -26,53 +25,54 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct RunLogOptions {
-  index_t interval = 10;  ///< every how many steps one is logged
+  index_t interval = 10;  ///< a step is logged every so many steps
   bool console = true;    ///< print a line for each logged step, a progress bar on a terminal, and a table at the end
 };
 
 class RunLog {
  public:
-  /// Makes the directory args.out(), by default runs/<program>-<UTC time>, and writes run.json; with args.resume()
-  /// opens that directory, and waits for load_state. Takes --detect-anomaly and --on-trouble from the arguments. Throws
-  /// FileError if the directory is not empty, in use by another run or cannot be written, ValueError for an interval
-  /// below 1.
-  RunLog(const Args& args, const ParamStore& store, const RunLogOptions& options = {});
+  /// Makes the run's directory and writes run.json. If `run.resumes`, opens the directory instead and waits for
+  /// load_state. A program passes its Args, which convert to RunDescription. Throws FileError if the directory is not
+  /// empty, is in use by another run or cannot be written, ValueError for an interval below 1.
+  RunLog(const RunDescription& run, const ParamStore& store, const RunLogOptions& options = {});
   ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  /// True if this step is logged in any case: the first one seen, the last of args.steps(), and every interval-th. A
-  /// step with a validation loss is logged too.
+  /// Whether this step is logged in any case: the first step, the last of run.steps and every interval-th. A step with
+  /// a validation loss is logged too.
   bool due(index_t step) const;
 
-  /// False if --on-trouble says that this step must make no update: skip, and loss or norm is not finite or a spike by
-  /// the steps before; stop, and one is not finite. To be asked before the optimizer's step; without it all steps are
-  /// made, but for those that the optimizer itself refuses.
+  /// Returns whether the optimizer may make this step. Call it before optimizer.step(). With --on-trouble skip it
+  /// returns false if the loss or the gradient norm is NaN, infinite or a spike; with stop only if one is NaN or
+  /// infinite; with warn never.
   bool accepts(index_t step, double loss, double grad_norm);
 
-  /// To be called on every step, after the optimizer's and before zero_grad(): gradient norms are those from before
-  /// clipping, weight norms those after the update, and an update ratio is update_norm / weight_norm (0 if both are).
-  /// Without `grad_norm` the total is computed from the parameters'. If the disk refuses a line, one warning is printed
-  /// and the run goes on without the files. Throws ValueError if the step does not come after the last one or the log
-  /// is finished or waits for load_state, GradientError after a failed backward pass; then nothing is written. Throws
-  /// DivergedError after writing if loss or gradient are not finite and --on-trouble is stop.
+  /// Records a step. Call it on every step, after optimizer.step() and before zero_grad(). Gradient norms are those
+  /// from before clipping, weight norms those after the update; an update ratio is update_norm / weight_norm, and 0 if
+  /// the update is 0. Without `grad_norm` the total is computed from the parameters. If a file cannot be written, the
+  /// log prints one warning and continues without its files. Throws ValueError if the step does not come after the last
+  /// one, or the log is finished or waits for load_state, and GradientError after a failed backward pass; then nothing
+  /// is written. Throws DivergedError, after writing, if the loss or the gradient is not finite and --on-trouble is
+  /// stop.
   template <class Optimizer>
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
     record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });
   }
 
-  /// Keeps how heads attended to a chosen sentence, for the report: weights [layers, heads, queries, keys] as
-  /// attention/step_N.npy, and beside it the text of each place. To be called on few steps. If the disk refuses, a
-  /// warning is printed and the run goes on. Throws ShapeError if the weights have another rank or other places.
+  /// Saves the attention weights [layers, heads, queries, keys] of a chosen sentence as attention/step_N.npy, and the
+  /// text at each position beside it, for the report. Call it on few steps. If the files cannot be written, the log
+  /// prints a warning and continues. Throws ShapeError for weights of another rank or more positions than `tokens`.
   void attention(index_t step, const std::vector<std::string>& tokens, const Array& weights);
 
-  /// For checkpoints: brings all lines to the disk, and returns what the lines of later steps depend on.
+  /// For checkpoints: flushes the files to disk and returns the state that the records of later steps depend on.
   std::string state();
-  /// Goes on at `step` of a run that is resumed, as if it had not been interrupted: the lines of this and later steps
-  /// are cut from all files. Throws FileError, and ValueError for a state that is none.
+  /// Resumes a run at `step`: restores the state and cuts the records of this and later steps from all files. Throws
+  /// FileError, and ValueError for a text that is no state.
   void load_state(index_t step, const std::string& state);
 
-  /// Prints the table of layers and the name of the directory, and closes the files.
+  /// Prints the table of layers and the name of the directory, and closes the files. Without it the run counts as
+  /// interrupted.
   void finish();
 
   const std::string& directory() const;

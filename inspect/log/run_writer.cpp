@@ -1,8 +1,9 @@
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/log/run_writer.hpp>
 #include <xtape/inspect/log/tensorboard.hpp>
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
-#include <xtape/inspect/run/run_json.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -15,10 +16,10 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The event file that is there, or a new one.
+/// The event file of the run, or a new name if there is none.
 std::string tensorboard_path(const std::string& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (entry.path().filename().string().starts_with("events.out.tfevents.")) return entry.path();
+    if (entry.path().filename().string().starts_with(run_folder::kTensorBoard)) return entry.path();
   return directory + "/" + tensorboard_file_name();
 }
 
@@ -26,9 +27,9 @@ std::string tensorboard_path(const std::string& directory) {
 
 RunWriter::RunWriter(const std::string& directory, std::function<void(const std::string&)> warn, LineFile::Open how)
     : warn_(std::move(warn)),
-      metrics_(std::make_unique<LineFile>(directory + "/metrics.jsonl", how)),
-      norms_(std::make_unique<LineFile>(directory + "/grad_norms.csv", how)),
-      events_(std::make_unique<LineFile>(directory + "/events.jsonl", how)),
+      metrics_(std::make_unique<LineFile>(directory + "/" + run_folder::kMetrics, how)),
+      norms_(std::make_unique<LineFile>(directory + "/" + run_folder::kGradNorms, how)),
+      events_(std::make_unique<LineFile>(directory + "/" + run_folder::kEvents, how)),
       tensorboard_(std::make_unique<LineFile>(tensorboard_path(directory), how)) {
   write_headings();
 }
@@ -44,7 +45,7 @@ void RunWriter::append(File& file, const std::string& lines) {
 
 void RunWriter::give_up_if(const std::string& reason, const LineFile& file) {
   if (reason.empty()) return;
-  warn_("cannot write " + file.path() + ": " + reason + "; the run goes on without its log");
+  warn_("cannot write " + file.path() + ": " + reason + "; the run continues without its log");
   for (File* each : {&metrics_, &norms_, &events_, &tensorboard_}) each->reset();
 }
 

@@ -1,4 +1,4 @@
-// RunWriter: the files of a run that grow while it lasts.
+// RunWriter: the files that grow during a run.
 #pragma once
 
 #include <xtape/inspect/log/run_directory.hpp>
@@ -10,29 +10,28 @@
 
 namespace xtape {
 
-/// metrics.jsonl, grad_norms.csv, events.jsonl and the TensorBoard file. If the disk refuses a line, `warn` is called
-/// once and all four are given up: half a log must not end a training.
+/// Writes metrics.jsonl, grad_norms.csv, events.jsonl and the TensorBoard file. If a write fails, `warn` is called once
+/// and all four files are closed; the training goes on.
 class RunWriter {
  public:
-  /// Throws FileError if a file cannot be made, or is there and should be fresh. A run that goes
-  /// on has a TensorBoard file of its own beside the first one.
+  /// Throws FileError if a file cannot be created, or exists and must be fresh.
   RunWriter(const std::string& directory, std::function<void(const std::string&)> warn, LineFile::Open how);
 
   void step(const StepRecord& record);
   void event(const EventRecord& record);
   void flush();
-  /// Removes what was written from `step` on. Throws FileError.
+  /// Removes the records of `step` and later steps. Throws FileError.
   void cut(index_t step);
   void close();
 
  private:
   using File = std::unique_ptr<LineFile>;
-  void write_headings();  ///< of files that are empty
+  void write_headings();  ///< of empty files
   void append(File& file, const std::string& lines);
   void give_up_if(const std::string& reason, const LineFile& file);
 
   std::function<void(const std::string&)> warn_;
-  File metrics_, norms_, events_, tensorboard_;  // empty once they are closed or given up
+  File metrics_, norms_, events_, tensorboard_;  // null once closed
 };
 
 }  // namespace xtape

@@ -9,7 +9,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-constexpr real kSaturated = real(0.95);  // of 1; a sigmoid's low end is 1 - 0.95
+constexpr real kSaturated = real(0.95);  // above; below it is 1 - 0.95 for a sigmoid and -0.95 for tanh
 
 std::vector<double> roots(std::vector<double> squares) {
   for (double& x : squares) x = std::sqrt(x);
@@ -74,7 +74,7 @@ void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
 index_t StepProbe::cell_step(std::string_view name) {
   if (!measures_) return -1;
   const index_t time = calls_of_cell_[std::string(name)]++;
-  Times& times = times_[find(times_, name)];  // a step that no gradient reaches counts too
+  Times& times = times_[find(times_, name)];  // a time step without a gradient is listed too
   if (static_cast<index_t>(times.hidden.size()) <= time) times.hidden.resize(static_cast<std::size_t>(time) + 1);
   return time;
 }
@@ -121,7 +121,7 @@ void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
     return;
   }
   if (!units_[index].alive.empty() && units_[index].alive.size() != static_cast<std::size_t>(width))
-    index = find(units_, name + "[" + std::to_string(width) + "]");  // another place with the same name
+    index = find(units_, name + "[" + std::to_string(width) + "]");  // another activation of the same name
   std::vector<std::uint8_t>& alive = units_[index].alive;
   alive.resize(static_cast<std::size_t>(width));
   kernels::mark_positive_columns(y.data(), rows, width, alive.data());
@@ -155,7 +155,8 @@ void StepProbe::on_gradients(const std::vector<Parameter>& parameters) {
 
 void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameters) {
   std::vector<double> norms;
-  for (const Parameter& p : parameters) norms.push_back(p.has_grad() ? p.grad_norm() : 0);  // may throw
+  for (const Parameter& p : parameters)
+    norms.push_back(p.has_grad() ? p.grad_norm() : 0);  // throws after a failed backward pass
   record.parameters.clear();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& p = parameters[i];
@@ -170,7 +171,7 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
     const double mean = layer.count > 0 ? layer.sum / layer.count : 0;
     const double variance = layer.count > 0 ? layer.squares / layer.count - mean * mean : 0;
     LayerStats& numbers = record.layers.emplace_back(LayerStats{layer.name, mean, 0, {}});
-    numbers.stddev = variance < 0 ? 0 : std::sqrt(variance);  // a NaN stays
+    numbers.stddev = variance < 0 ? 0 : std::sqrt(variance);  // keeps NaN
     if (layer.has_grad) numbers.output_grad_norm = std::sqrt(layer.grad_squares);
   }
   for (const Times& t : times_)

@@ -1,4 +1,4 @@
-// StepProbe: measures what happens in one training step, for the run log.
+// StepProbe: measures layers, time steps, units and attention heads in one training step, for the run log.
 #pragma once
 
 #include <xtape/core/parameter.hpp>
@@ -13,20 +13,20 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Layers are known by their names; one that runs several times in a step, on one tape or on several, is measured over
-/// all of its runs.
+/// Layers are identified by name. If a layer runs several times in a step, on one tape or several, the numbers cover
+/// all its runs.
 class StepProbe : public Probe {
  public:
-  /// With `on_op`, it is called for every op of every tape while attached.
+  /// `on_op`, if given, is called for every op of every tape while the probe is attached.
   explicit StepProbe(std::function<void(const OpEvent&)> on_op = {}) : Probe(on_op != nullptr), on_op_(on_op) {}
 
-  /// Forgets the step before; if `measures` is false, the next is not measured.
+  /// Starts a new step. If `measures` is false, nothing is measured in it.
   void begin(bool measures);
   bool measures() const { return measures_; }
 
-  /// Puts all that was measured into `record`. `parameters` gives order and names of record.parameters, whose grad_norm
-  /// and gradient's magnitudes are filled; these are those from before clipping. Throws GradientError after a failed
-  /// backward pass, before anything is changed.
+  /// Writes the measurements into `record`. `parameters` gives the order and the names of record.parameters, of which
+  /// the gradient's norm and magnitudes before clipping are filled in. Throws GradientError after a failed backward
+  /// pass; `record` is then unchanged.
   void fill(StepRecord& record, const std::vector<Parameter>& parameters);
 
   void on_tape() override { calls_of_cell_.clear(); }
@@ -60,7 +60,7 @@ class StepProbe : public Probe {
     std::vector<std::uint8_t> alive = {};  // relu: by unit
   };
 
-  /// The one with this name, at the end if it is new.
+  /// The index of the element with this name, which is appended if it is new.
   template <class Named>
   static std::size_t find(std::vector<Named>& list, std::string_view name);
   void measure(const Parameter& parameter);
@@ -69,7 +69,7 @@ class StepProbe : public Probe {
 
   std::function<void(const OpEvent&)> on_op_;
   bool measures_ = false;
-  index_t generation_ = 0;  // of steps: gradients of an earlier one come too late
+  index_t generation_ = 0;  // of steps: gradients of an earlier step are ignored
   std::vector<Layer> layers_;
   std::vector<Times> times_;
   std::vector<Units> units_;
@@ -77,7 +77,7 @@ class StepProbe : public Probe {
   std::map<std::string, ParameterStats, std::less<>> parameters_;
   std::map<std::string, index_t, std::less<>> calls_of_cell_;
   std::optional<index_t> classes_;
-  Tensor last_output_;  // of the layer that ran last: an activation of it gets that layer's name
+  Tensor last_output_;  // of the last layer: an activation of this tensor gets the layer's name
   std::string last_layer_;
 };
 

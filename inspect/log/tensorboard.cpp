@@ -1,5 +1,6 @@
-#include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/log/tensorboard.hpp>
+#include <xtape/inspect/run/layer_names.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ std::string little_endian(T value) {
 
 std::uint32_t masked(std::string_view bytes) { return std::rotr(crc32c(bytes), 15) + 0xa282ead8u; }
 
-// Protocol buffers: each field is a key (number and wire type) and its content.
+// Protocol buffers: each field is a key (field number and wire type) and its content.
 
 std::string varint(std::uint64_t value) {
   std::string out;
@@ -74,7 +75,8 @@ std::string scalar(const std::string& tag, double value) {
   return bytes_field(1, bytes_field(1, tag) + float_field(2, value));
 }
 
-/// tensorflow.HistogramProto: min 1, max 2, num 3, sum 4, sum_squares 5, bucket_limit 6, bucket 7. Of exponents.
+/// tensorflow.HistogramProto: min 1, max 2, num 3, sum 4, sum_squares 5, bucket_limit 6, bucket 7. The values are
+/// exponents.
 std::string histogram(const std::string& tag, const Log2Histogram& h) {
   std::vector<double> limits = {static_cast<double>(h.low)}, counts = {0};
   double num = 0, sum = 0, squares = 0;
@@ -92,7 +94,7 @@ std::string histogram(const std::string& tag, const Log2Histogram& h) {
                                                packed_field(6, limits) + packed_field(7, counts)));
 }
 
-/// Parameters joined into layers.
+/// The parameters of one layer.
 struct Group {
   double grad = 0, weight = 0, update = 0;  // sums of squares
   std::map<int, index_t> counts = {};       // by exponent
@@ -128,7 +130,7 @@ std::string group_values(const std::vector<ParameterStats>& parameters) {
   return out;
 }
 
-/// Output gradients of at most kMostLayers layers, evenly chosen, the first and the last among them.
+/// Output gradients of at most kMostLayers layers, evenly chosen, with the first and the last.
 std::string layer_values(const std::vector<LayerStats>& layers) {
   const std::size_t shown = std::min(layers.size(), kMostLayers);
   std::string out;
@@ -139,7 +141,7 @@ std::string layer_values(const std::vector<LayerStats>& layers) {
   return out;
 }
 
-/// The step of an event, its second field; -1 for the header, which has none.
+/// The step of an event, its second field; -1 for the header, which has no step.
 index_t step_of_event(std::string_view data) {
   const std::string before = event(0, key(2, Wire::varint));
   if (data.size() <= before.size() || data[before.size() - 1] != before.back()) return -1;
@@ -182,7 +184,7 @@ std::string tensorboard_step(const StepRecord& r, double seconds) {
 }
 
 std::size_t tensorboard_size_before(index_t step, std::string_view content) {
-  constexpr std::size_t around = 16;  // bytes of a record besides its data: length and two checksums
+  constexpr std::size_t around = 16;  // bytes of a record besides its data: the length and two checksums
   std::size_t size = 0;
   while (content.size() - size >= around) {
     std::uint64_t length = 0;
@@ -198,7 +200,7 @@ std::size_t tensorboard_size_before(index_t step, std::string_view content) {
 std::string tensorboard_file_name() {
   char host[256] = "host";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return "events.out.tfevents." + std::to_string(std::time(nullptr)) + "." + host + "." + std::to_string(getpid());
+  return run_folder::kTensorBoard + std::to_string(std::time(nullptr)) + "." + host + "." + std::to_string(getpid());
 }
 
 }  // namespace xtape

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSettled = 1e-10;
 
-/// Divides by the length and returns it.
+/// Divides a vector by its 2-norm and returns the norm.
 double normalize(std::vector<double>& v) {
   double squares = 0;
   for (double x : v) squares += x * x;
@@ -48,7 +48,7 @@ double spectral_norm(const Array& weight, index_t iterations) {
   const std::size_t rows = weight.shape()[0], columns = rows > 0 ? weight.size() / rows : 0;
   std::vector<double> right(columns), left(rows);
   Random random(0, "spectral_norm");
-  for (double& x : right) x = random.uniform() - 0.5;  // an even start could be a singular vector of another value
+  for (double& x : right) x = random.uniform() - 0.5;  // a constant start could be another singular vector
   normalize(right);
   double norm = 0;
   for (index_t i = 0; i < iterations; ++i) {

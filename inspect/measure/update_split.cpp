@@ -38,7 +38,7 @@ std::vector<UpdateSplit::Moved> UpdateSplit::about_to_move() const {
   return out;
 }
 
-/// The share of weight decay in what the optimizer remembers, one step on.
+/// Updates the part of weight decay in the optimizer's velocity or mean by one step.
 void UpdateSplit::advance(Share& share, const Moved& moved) const {
   ++share.steps;
   if (decoupled_) return;

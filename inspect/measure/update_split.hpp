@@ -1,9 +1,9 @@
-// UpdateSplit: which part of an optimizer's updates comes from the gradients, and which from weight decay.
+// UpdateSplit: splits the updates of an optimizer into the part of the gradients and the part of weight decay.
 //
 //   AdamW opt(decay_groups(store, 0.1));
 //   UpdateSplit split(opt);
 //   ...
-//   if (log.accepts(step, loss.item(), norm)) split.step(rate, log.due(step));    // in the place of opt.step(rate)
+//   if (log.accepts(step, loss.item(), norm)) split.step(rate, log.due(step));    // instead of opt.step(rate)
 //   for (const SplitStats& p : split.numbers()) std::cout << p.name << " " << p.gradient << " " << p.decay << "\n";
 #pragma once
 
@@ -29,24 +29,24 @@ struct DecayedWeight {
 
 /// The decay part is
 ///   decoupled (SGDW, AdamW)  lr decay w;
-///   SGD                      lr u with u = momentum u + (1 - dampening) decay w, the share of weight decay in the
+///   SGD                      lr u with u = momentum u + (1 - dampening) decay w, the part of weight decay in the
 ///                            velocity (nesterov: lr (decay w + momentum u));
-///   Adam                     lr u / (1 - beta1^t) / (sqrt(v) + eps) with u = beta1 u + (1 - beta1) decay w, the share
-///                            in the mean; v is that of the step, of which weight decay has a part too.
-/// The gradient part is the rest. Follows the optimizer from its first step on, at the price of a copy of the weights a
-/// step.
+///   Adam                     lr u / (1 - beta1^t) / (sqrt(v) + eps) with u = beta1 u + (1 - beta1) decay w, the part
+///   of
+///                            weight decay in the mean; v is the optimizer's, which weight decay influences too.
+/// The gradient part is the rest. It must follow the optimizer from the first step; each step copies the weights.
 class UpdateSplit {
  public:
-  /// Throws UnsupportedError for another optimizer, ValueError for one that has made steps. The optimizer must outlive
-  /// this.
+  /// Throws UnsupportedError for any other optimizer, ValueError for one that has made steps. Keeps a reference to the
+  /// optimizer.
   explicit UpdateSplit(Optimizer& optimizer);
 
-  /// optimizer.step(lr), and with `measure` the numbers of this step; without it there are none.
+  /// Calls optimizer.step(lr). With `measure`, also computes the numbers of this step; without it there are none.
   bool step(double lr, bool measure);
 
-  /// Of the parameters that the last step moved, in the order of the optimizer's groups.
+  /// One for each parameter that the last step updated, in the order of the optimizer's groups.
   const std::vector<SplitStats>& numbers() const { return numbers_; }
-  /// Of their weights that decay and are not 0; Adam and AdamW only.
+  /// One for each of their weights that decays and is not 0. Adam and AdamW only.
   const std::vector<DecayedWeight>& weights() const { return weights_; }
 
  private:
@@ -57,7 +57,7 @@ class UpdateSplit {
   };
   struct Share {
     std::int64_t steps = 0;
-    std::vector<double> u;  ///< of weight decay in the velocity or the mean; empty if decoupled
+    std::vector<double> u;  ///< the part of weight decay in the velocity or the mean; empty if decoupled
   };
 
   double option(const char* name) const { return options_.at(name); }

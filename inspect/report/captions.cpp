@@ -9,19 +9,19 @@ namespace xtape {
 
 namespace {
 
-constexpr double kUniform = 0.95;  // of the largest entropy
+constexpr double kUniform = 0.95;  // share of the largest entropy
 
 std::span<const double> row_of(const Envelope& bands, std::size_t row) {
   return std::span(bands.middle).subspan(row * bands.buckets, bands.buckets);
 }
 
-/// Rows with the least and the greatest late medians.
+/// The rows with the smallest and the largest median in the last tenth.
 struct Ends {
   std::string least, greatest;
   double low = INFINITY, high = -INFINITY;
 };
 
-Ends ends_of(const NamedBands& bands,
+Ends ends_of(const NamedEnvelope& bands,
              const std::function<std::optional<double>(const Envelope&, std::size_t)>& number) {
   Ends out;
   for (std::size_t r = 0; r < bands.names.size(); ++r) {
@@ -74,7 +74,7 @@ std::string norm_sentence(const RunData& run) {
                         : std::to_string(spikes) + " spikes stand out.");
 }
 
-std::string rows_sentence(const std::string& what, const NamedBands& bands) {
+std::string rows_sentence(const std::string& what, const NamedEnvelope& bands) {
   std::string text = what + ", output on top, input at the bottom.";
   const Ends ends = ends_of(bands, late_median);
   if (ends.least.empty() || bands.names.size() < 2) return text;
@@ -82,7 +82,7 @@ std::string rows_sentence(const std::string& what, const NamedBands& bands) {
          plain(ends.high) + ".";
 }
 
-std::string lags_sentence(const LagBands& lags) {
+std::string lags_sentence(const LagEnvelope& lags) {
   const std::optional<double> start = late_median(lags.bands, 0);
   const std::string text = "Norm of the last step's gradient at the hidden state, steps back in time. ";
   if (!start || !(*start > 0)) return text + "At lag 0 nothing is left at the end of the run.";
@@ -97,7 +97,7 @@ std::string lags_sentence(const LagBands& lags) {
          std::to_string(lags.last.back()) + ".";
 }
 
-std::string ratio_sentence(const NamedBands& ratios) {
+std::string ratio_sentence(const NamedEnvelope& ratios) {
   const Ends ends = ends_of(ratios, row_median);
   const std::string text = "How far one step moves each part. Near 10⁻³ is usual.";
   if (ends.least.empty()) return text;
@@ -105,7 +105,7 @@ std::string ratio_sentence(const NamedBands& ratios) {
          ends.greatest + ").";
 }
 
-std::string growth_sentence(const NamedBands& bands) {
+std::string growth_sentence(const NamedEnvelope& bands) {
   std::string most;
   double first = 0, last = 0, change = -1;
   for (std::size_t r = 0; r < bands.names.size(); ++r) {
@@ -131,13 +131,13 @@ std::string rate_sentence(const RunData& run) {
          " at the end.";
 }
 
-std::string highest_sentence(const NamedBands& shares) {
+std::string highest_sentence(const NamedEnvelope& shares) {
   const Ends ends = ends_of(shares, row_median);
   if (ends.greatest.empty()) return "";
   return "Highest in " + ends.greatest + ", " + percent_text(ends.high) + " in the median step.";
 }
 
-std::string attention_sentence(const AttentionMaps& maps, const NamedBands& entropy) {
+std::string attention_sentence(const AttentionMaps& maps, const NamedEnvelope& entropy) {
   std::size_t uniform = 0, heads = 0;
   if (maps.any()) {
     const std::vector<double> shares = entropy_shares(maps, maps.steps.back());

@@ -1,4 +1,4 @@
-// One measured sentence for each chart.
+// Captions: one sentence of measured values for each chart.
 #pragma once
 
 #include <xtape/inspect/report/chart_series.hpp>
@@ -10,23 +10,23 @@
 
 namespace xtape {
 
-/// Median over the buckets of a row, or over the last tenth of them; nothing without finite values.
+/// Median over all buckets of a row, or over the last tenth of them; nothing if no value is finite.
 std::optional<double> row_median(const Envelope& bands, std::size_t row);
 std::optional<double> late_median(const Envelope& bands, std::size_t row);
 
 std::string loss_sentence(const RunData& run);
 std::string norm_sentence(const RunData& run);
-/// `what` and which rows are the smallest and the greatest in the last tenth.
-std::string rows_sentence(const std::string& what, const NamedBands& bands);
-/// How far back 1 % of lag 0 reaches in the last tenth.
-std::string lags_sentence(const LagBands& lags);
-std::string ratio_sentence(const NamedBands& ratios);
-/// Which row changes most from the first bucket to the last tenth.
-std::string growth_sentence(const NamedBands& bands);
+/// `what`, and the rows with the smallest and the largest median in the last tenth.
+std::string rows_sentence(const std::string& what, const NamedEnvelope& bands);
+/// The lag at which less than 1 % of lag 0 is left, in the last tenth of the run.
+std::string lags_sentence(const LagEnvelope& lags);
+std::string ratio_sentence(const NamedEnvelope& ratios);
+/// The row that changes most from the first bucket to the last tenth.
+std::string growth_sentence(const NamedEnvelope& bands);
 std::string rate_sentence(const RunData& run);
-std::string highest_sentence(const NamedBands& shares);
-std::string attention_sentence(const AttentionMaps& maps, const NamedBands& entropy);
-/// Answer and evidence of a verdict.
+std::string highest_sentence(const NamedEnvelope& shares);
+std::string attention_sentence(const AttentionMaps& maps, const NamedEnvelope& entropy);
+/// The answer and the evidence of a verdict.
 std::string verdict_sentence(const std::vector<Verdict>& verdicts, const std::string& id);
 
 }  // namespace xtape

@@ -1,4 +1,4 @@
-// How a chart is told to the scripts of the page. A template over the JSON type, so that this header stays light.
+// A chart as JSON for the scripts of the page. Templates over the JSON type keep this header light.
 #pragma once
 
 #include <xtape/inspect/report/downsample.hpp>
@@ -9,15 +9,15 @@
 
 namespace xtape {
 
-/// What the scripts know of steps.
+/// The axis of steps.
 template <class Json>
 Json axis_json(const Buckets& b) {
   return {{"start", b.center()}, {"width", b.width()}, {"count", b.count()},
           {"first", b.first()},  {"last", b.last()},   {"logged", b.logged()}};
 }
 
-/// Values of lines over steps. `scale` is "linear", "log", "share" (0 to 100 %) or "auto" (log if the values span more
-/// than a factor of 20, "weights" 5).
+/// A chart of lines over steps. `scale` is "linear", "log", "share" (0 to 100 %) or "auto" (log if the values span
+/// more than a factor of 20) or "weights" (log if they span more than a factor of 5).
 template <class Json>
 Json chart_json(const std::string& id, const std::string& title, const std::string& text, const std::string& unit,
                 const std::string& scale, const std::vector<std::string>& names, const Envelope& bands) {
@@ -28,7 +28,7 @@ Json chart_json(const std::string& id, const std::string& title, const std::stri
               {"scale", scale},
               {"names", names},
               {"guides", Json::array()},
-              {"data", Json::parse(bands_json(bands))}};
+              {"data", Json::parse(envelope_json(bands))}};
 }
 
 template <class Json>

@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t kFewParameters = 12;
 constexpr std::size_t kMostLines = 10;
 
-/// Names that are counted together, in the order of their first member.
+/// Groups of names, in order of their first member.
 struct Groups {
   std::vector<std::string> names = {};
-  std::unordered_map<std::string, std::size_t> row_of = {};  ///< by the name of a member
+  std::unordered_map<std::string, std::size_t> row_of = {};  ///< by member
 
   void add(const std::string& member, const std::string& group) {
     const auto at = std::find(names.begin(), names.end(), group);
@@ -25,7 +25,7 @@ struct Groups {
   }
 };
 
-/// Names of all parameters in the order of the model.
+/// Names of all parameters, in the order of the model.
 std::vector<std::string> parameter_names(const RunData& run) {
   if (run.layout.empty()) return names_in(run, &StepRecord::parameters);
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ Groups gradient_groups(const RunData& run) {
   return groups;
 }
 
-/// Weights by block, thinned out to kMostLines.
+/// Weights by block, at most kMostLines of them, evenly chosen.
 Groups weight_groups(const RunData& run) {
   std::vector<std::string> weights;
   for (const std::string& name : parameter_names(run))
@@ -64,11 +64,11 @@ Groups weight_groups(const RunData& run) {
   return kept;
 }
 
-/// One number of each group and step, from the sums that `sum` fills: [groups].
-NamedBands grouped(const RunData& run, const Buckets& buckets, const Groups& groups,
-                   const std::function<double(const ParameterStats&)>& above,
-                   const std::function<double(const ParameterStats&)>& below = {}) {
-  BandMaker maker(buckets, groups.names.size());
+/// One number for each group and step. `sum` fills the sums [groups] of a step.
+NamedEnvelope grouped(const RunData& run, const Buckets& buckets, const Groups& groups,
+                      const std::function<double(const ParameterStats&)>& above,
+                      const std::function<double(const ParameterStats&)>& below = {}) {
+  EnvelopeBuilder maker(buckets, groups.names.size());
   for (const StepRecord& step : run.steps) {
     std::vector<double> tops(groups.names.size(), 0), bottoms(groups.names.size(), 0);
     std::vector<bool> seen(groups.names.size(), false);
@@ -93,14 +93,14 @@ NamedBands grouped(const RunData& run, const Buckets& buckets, const Groups& gro
   return {names, maker.bands()};
 }
 
-/// A number of everything that a list in the records holds, by name.
+/// One number for each named element of a list in the records.
 template <class Item>
-NamedBands by_name(const RunData& run, const Buckets& buckets, std::vector<Item> StepRecord::*list,
-                   const std::vector<std::string>& names,
-                   const std::function<std::optional<double>(const Item&)>& number) {
+NamedEnvelope by_name(const RunData& run, const Buckets& buckets, std::vector<Item> StepRecord::*list,
+                      const std::vector<std::string>& names,
+                      const std::function<std::optional<double>(const Item&)>& number) {
   std::unordered_map<std::string, std::size_t> row_of;
   for (const std::string& name : names) row_of.emplace(name, row_of.size());
-  BandMaker maker(buckets, names.size());
+  EnvelopeBuilder maker(buckets, names.size());
   for (const StepRecord& step : run.steps)
     for (const Item& item : step.*list)
       if (const auto row = row_of.find(item.name); row != row_of.end())
@@ -125,28 +125,28 @@ std::string block_of(const std::string& parameter) {
   return parameter.substr(0, parameter.find('.'));
 }
 
-Envelope step_bands(const RunData& run, const Buckets& buckets,
-                    const std::function<std::optional<double>(const StepRecord&)>& number) {
-  BandMaker maker(buckets, 1);
+Envelope step_envelope(const RunData& run, const Buckets& buckets,
+                       const std::function<std::optional<double>(const StepRecord&)>& number) {
+  EnvelopeBuilder maker(buckets, 1);
   for (const StepRecord& step : run.steps)
     if (const std::optional<double> value = number(step)) maker.add(0, step.step, *value);
   return maker.bands();
 }
 
-Envelope loss_bands(const RunData& run, const Buckets& buckets) {
-  BandMaker maker(buckets, 1);
+Envelope loss_envelope(const RunData& run, const Buckets& buckets) {
+  EnvelopeBuilder maker(buckets, 1);
   for (const StepRecord& s : run.steps) maker.add(0, s.step, s.loss, s.interval.loss_min, s.interval.loss_max);
   return maker.bands();
 }
 
-Envelope norm_bands(const RunData& run, const Buckets& buckets) {
-  BandMaker maker(buckets, 1);
+Envelope norm_envelope(const RunData& run, const Buckets& buckets) {
+  EnvelopeBuilder maker(buckets, 1);
   for (const StepRecord& s : run.steps)
     maker.add(0, s.step, s.grad_norm, s.interval.grad_norm_min, s.interval.grad_norm_max);
   return maker.bands();
 }
 
-Envelope clipped_bands(const RunData& run, const Buckets& buckets) {
+Envelope clipped_envelope(const RunData& run, const Buckets& buckets) {
   std::vector<index_t> steps(buckets.count(), 0), clipped(buckets.count(), 0);
   for (const StepRecord& s : run.steps) {
     steps[buckets.of(s.step)] += s.interval.steps;
@@ -160,11 +160,11 @@ Envelope clipped_bands(const RunData& run, const Buckets& buckets) {
   return out;
 }
 
-NamedBands gradient_bands(const RunData& run, const Buckets& buckets) {
+NamedEnvelope gradient_envelope(const RunData& run, const Buckets& buckets) {
   return grouped(run, buckets, gradient_groups(run), [](const ParameterStats& p) { return p.grad_norm; });
 }
 
-NamedBands output_bands(const RunData& run, const Buckets& buckets) {
+NamedEnvelope output_envelope(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> names;
   for (const std::string& name : names_in(run, &StepRecord::layers))
     if (std::any_of(run.steps.begin(), run.steps.end(), [&](const StepRecord& s) {
@@ -176,17 +176,17 @@ NamedBands output_bands(const RunData& run, const Buckets& buckets) {
                              [](const LayerStats& l) { return l.output_grad_norm; });
 }
 
-NamedBands ratio_bands(const RunData& run, const Buckets& buckets) {
+NamedEnvelope ratio_envelope(const RunData& run, const Buckets& buckets) {
   return grouped(
       run, buckets, weight_groups(run), [](const ParameterStats& p) { return p.update_norm; },
       [](const ParameterStats& p) { return p.weight_norm; });
 }
 
-NamedBands weight_bands(const RunData& run, const Buckets& buckets) {
+NamedEnvelope weight_envelope(const RunData& run, const Buckets& buckets) {
   return grouped(run, buckets, weight_groups(run), [](const ParameterStats& p) { return p.weight_norm; });
 }
 
-NamedBands stddev_envelopes(const RunData& run, const Buckets& buckets) {
+NamedEnvelope stddev_envelope(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> all = layers_by_depth(run), names;
   const std::size_t count = std::min(all.size(), kMostLines);
   for (std::size_t i = 0; i < count; ++i) names.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);
@@ -194,8 +194,8 @@ NamedBands stddev_envelopes(const RunData& run, const Buckets& buckets) {
                              [](const LayerStats& l) -> std::optional<double> { return l.stddev; });
 }
 
-NamedBands unit_bands(const RunData& run, const Buckets& buckets, const std::string& part,
-                      const std::function<std::optional<double>(const UnitStats&)>& share) {
+NamedEnvelope unit_envelope(const RunData& run, const Buckets& buckets, const std::string& part,
+                            const std::function<std::optional<double>(const UnitStats&)>& share) {
   std::vector<std::string> names;
   for (const std::string& name : names_in(run, &StepRecord::units)) {
     if (!part.empty() && !name.ends_with("." + part) && name != part) continue;
@@ -208,7 +208,7 @@ NamedBands unit_bands(const RunData& run, const Buckets& buckets, const std::str
   return by_name<UnitStats>(run, buckets, &StepRecord::units, names, share);
 }
 
-NamedBands entropy_bands(const RunData& run, const Buckets& buckets) {
+NamedEnvelope entropy_envelope(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> names;
   std::unordered_map<std::string, std::size_t> first_row;
   for (const StepRecord& step : run.steps)
@@ -217,7 +217,7 @@ NamedBands entropy_bands(const RunData& run, const Buckets& buckets) {
         first_row[a.name] = names.size();
         for (std::size_t h = 0; h < a.entropy_share.size(); ++h) names.push_back(a.name + " head " + std::to_string(h));
       }
-  BandMaker maker(buckets, names.size());
+  EnvelopeBuilder maker(buckets, names.size());
   for (const StepRecord& step : run.steps)
     for (const AttentionStats& a : step.attention)
       for (std::size_t h = 0; h < a.entropy_share.size() && first_row[a.name] + h < names.size(); ++h)
@@ -226,18 +226,18 @@ NamedBands entropy_bands(const RunData& run, const Buckets& buckets) {
   return {names, maker.bands()};
 }
 
-LagBands lag_bands(const RunData& run, const Buckets& buckets, const std::string& layer) {
+LagEnvelope lag_envelope(const RunData& run, const Buckets& buckets, const std::string& layer) {
   std::size_t lags = 0;
   for (const StepRecord& step : run.steps)
     if (const TimeStats* t = named(step.times, layer)) lags = std::max(lags, t->lag_hidden.size());
-  BandMaker maker(buckets, lags);
+  EnvelopeBuilder maker(buckets, lags);
   for (const StepRecord& step : run.steps) {
     const TimeStats* t = named(step.times, layer);
     if (!t) continue;
     for (std::size_t lag = 0; lag < t->lag_hidden.size(); ++lag)
       maker.add(lag, step.step, std::hypot(t->lag_hidden[lag], lag < t->lag_cell.size() ? t->lag_cell[lag] : 0));
   }
-  LagBands out{maker.bands(), {}, {}};
+  LagEnvelope out{maker.bands(), {}, {}};
   for (std::size_t r = 0; r < maker.rows(); ++r) {
     out.first.push_back(static_cast<index_t>(maker.first_of(r)));
     out.last.push_back(static_cast<index_t>(maker.last_of(r)));

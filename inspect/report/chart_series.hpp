@@ -1,4 +1,4 @@
-// The numbers of a run as bands, for the charts of the report.
+// The values of each chart of the report, by bucket of steps.
 #pragma once
 
 #include <xtape/inspect/report/downsample.hpp>
@@ -11,49 +11,49 @@
 
 namespace xtape {
 
-/// Envelope with the names of their rows.
-struct NamedBands {
+/// An envelope with the names of its rows.
+struct NamedEnvelope {
   std::vector<std::string> names;
   Envelope bands;
 };
 
-/// One number of each logged step; nothing where it is missing.
-Envelope step_bands(const RunData& run, const Buckets& buckets,
-                    const std::function<std::optional<double>(const StepRecord&)>& number);
-/// The loss, and the gradient norm before clipping, with the extremes of all steps since the last logged one.
-Envelope loss_bands(const RunData& run, const Buckets& buckets);
-Envelope norm_bands(const RunData& run, const Buckets& buckets);
+/// One number for each logged step; the callback returns nothing where it is missing.
+Envelope step_envelope(const RunData& run, const Buckets& buckets,
+                       const std::function<std::optional<double>(const StepRecord&)>& number);
+/// The loss and the gradient norm before clipping. Low and high cover all steps, also those that were not logged.
+Envelope loss_envelope(const RunData& run, const Buckets& buckets);
+Envelope norm_envelope(const RunData& run, const Buckets& buckets);
 /// Share of steps that were clipped.
-Envelope clipped_bands(const RunData& run, const Buckets& buckets);
+Envelope clipped_envelope(const RunData& run, const Buckets& buckets);
 
-/// "layers.3" of "layers.3.linear1.weight", "head" of "head.weight": what a parameter counts to in a sum.
+/// "layers.3" of "layers.3.linear1.weight", "head" of "head.weight": the block that a parameter belongs to.
 std::string block_of(const std::string& parameter);
 
-/// Joint gradient norms, from input to output: of each parameter if there are at most 12, else of each layer.
-NamedBands gradient_bands(const RunData& run, const Buckets& buckets);
-/// Norms of dL/d output of every layer that has one, in the order in which they run.
-NamedBands output_bands(const RunData& run, const Buckets& buckets);
+/// Joint gradient norms, from input to output: one row for each parameter if there are at most 12, else for each layer.
+NamedEnvelope gradient_envelope(const RunData& run, const Buckets& buckets);
+/// Norms of dL/d output of every layer that has one, in order of execution.
+NamedEnvelope output_envelope(const RunData& run, const Buckets& buckets);
 
-/// |update| / |weight| and |weight| of weights (biases are left out: they start at zero): of each if there are at most
-/// 12, else of each block; at most 10 of these, evenly chosen.
-NamedBands ratio_bands(const RunData& run, const Buckets& buckets);
-NamedBands weight_bands(const RunData& run, const Buckets& buckets);
+/// |update| / |weight| and |weight|, without biases, which start at zero: one row for each parameter if there are at
+/// most 12, else for at most 10 evenly chosen blocks.
+NamedEnvelope ratio_envelope(const RunData& run, const Buckets& buckets);
+NamedEnvelope weight_envelope(const RunData& run, const Buckets& buckets);
 
 /// Standard deviation of the outputs of the layers that `layers_by_depth` names.
-NamedBands stddev_envelopes(const RunData& run, const Buckets& buckets);
+NamedEnvelope stddev_envelope(const RunData& run, const Buckets& buckets);
 
-/// A share of the units whose name ends in `.part`, or of all that have the number if `part` is empty.
-NamedBands unit_bands(const RunData& run, const Buckets& buckets, const std::string& part,
-                      const std::function<std::optional<double>(const UnitStats&)>& share);
+/// A share of the units whose name ends in `.part`, or of all units that have this number if `part` is empty.
+NamedEnvelope unit_envelope(const RunData& run, const Buckets& buckets, const std::string& part,
+                            const std::function<std::optional<double>(const UnitStats&)>& share);
 
-/// Entropy / ln of the visible keys of every head: "layers.0.self_attn head 2".
-NamedBands entropy_bands(const RunData& run, const Buckets& buckets);
+/// Entropy / ln(visible keys) of every head: "layers.0.self_attn head 2".
+NamedEnvelope entropy_envelope(const RunData& run, const Buckets& buckets);
 
-/// The gradient of the last step's output by lag (h and c together), as the gradient of lag 0 was.
-struct LagBands {
+/// Norm of the gradient of the last time step's loss at each lag, h and c together.
+struct LagEnvelope {
   Envelope bands;
   std::vector<index_t> first, last;  ///< lags of each row
 };
-LagBands lag_bands(const RunData& run, const Buckets& buckets, const std::string& layer);
+LagEnvelope lag_envelope(const RunData& run, const Buckets& buckets, const std::string& layer);
 
 }  // namespace xtape

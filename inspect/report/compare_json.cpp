@@ -1,5 +1,5 @@
-// What the scripts draw of several runs: a line for each group of runs, the band from the least to the greatest seed.
-#include <xtape/data/json_text.hpp>
+// The data of the comparison page: a line for each group of runs, with a band from the lowest to the highest seed.
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
 #include <xtape/inspect/report/chart_series.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
@@ -20,7 +20,7 @@ constexpr std::size_t kMostDrawn = 24;  // groups whose curves are in the page
 
 const char* const kOfSeeds = "; line: median of the seeds, band: the least to the greatest seed";
 
-/// Groups whose curves are in the page: the first ones.
+/// The first kMostDrawn groups.
 std::vector<const RunGroup*> drawn_groups(const Comparison& c) {
   std::vector<const RunGroup*> out;
   for (const RunGroup& group : c.groups)
@@ -34,7 +34,7 @@ std::vector<std::string> labels_of(const std::vector<const RunGroup*>& groups) {
   return out;
 }
 
-/// A row for each group, from one row of values of each run; places beyond a run's end are absent.
+/// One row for each group, from one row of values for each run. Columns after the end of a run are absent.
 Envelope over_seeds(const std::vector<const RunGroup*>& groups, std::size_t places,
                     const std::function<std::vector<double>(const RunData&)>& row) {
   Envelope out{.rows = groups.size(), .buckets = places};
@@ -59,7 +59,7 @@ Envelope over_seeds(const std::vector<const RunGroup*>& groups, std::size_t plac
   return out;
 }
 
-/// A chart over steps of a number that each run has by bucket; null if none has it.
+/// A chart over steps of one number; null if no run has it.
 Json step_chart(const std::vector<const RunGroup*>& groups, const Buckets& buckets, const std::string& id,
                 const std::string& title, const std::string& unit, const std::string& scale,
                 const std::function<Envelope(const RunData&)>& bands) {
@@ -70,7 +70,7 @@ Json step_chart(const std::vector<const RunGroup*>& groups, const Buckets& bucke
   return chart;
 }
 
-/// A chart over places that are not steps: lags, or layers.
+/// A chart over lags or layers.
 Json place_chart(const std::vector<const RunGroup*>& groups, const std::string& id, const std::string& title,
                  const std::string& text, const std::string& unit, std::size_t places,
                  const std::function<std::vector<double>(const RunData&)>& row) {
@@ -81,7 +81,7 @@ Json place_chart(const std::vector<const RunGroup*>& groups, const std::string& 
   return chart;
 }
 
-/// Medians of the last tenth of the norms of dL/d output, from input to output.
+/// Norms of dL/d output, medians of the last tenth, from input to output.
 std::vector<double> norms_by_depth(const RunData& run) {
   std::vector<double> out;
   for (const std::string& name : layers_by_depth(run)) {
@@ -94,7 +94,7 @@ std::vector<double> norms_by_depth(const RunData& run) {
   return out;
 }
 
-/// Of the recurrent layer that forgets fastest, as the verdicts see it.
+/// Gradient by lag of the recurrent layer with the fastest decay.
 std::vector<double> shares_by_lag(const RunData& run) {
   std::optional<LagCurve> worst;
   for (const std::string& layer : names_in(run, &StepRecord::times))
@@ -113,7 +113,7 @@ std::size_t most_places(const std::vector<const RunGroup*>& groups,
 
 /// The joint norm of all weights, or of their updates.
 Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats::*number) {
-  return step_bands(run, buckets, [&](const StepRecord& s) -> std::optional<double> {
+  return step_envelope(run, buckets, [&](const StepRecord& s) -> std::optional<double> {
     if (s.parameters.empty()) return std::nullopt;
     double sum = 0;
     for (const ParameterStats& p : s.parameters) sum += p.*number * (p.*number);
@@ -121,7 +121,7 @@ Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats
   });
 }
 
-/// Names of the layers if all groups have the same.
+/// Names of the layers, if they are equal in all groups.
 Json common_layers(const std::vector<const RunGroup*>& groups) {
   std::optional<std::vector<std::string>> names;
   for (const RunGroup* group : groups)
@@ -141,14 +141,14 @@ Json charts_of(const std::vector<const RunGroup*>& groups, const Buckets& bucket
     if (!chart.is_null()) part.push_back(std::move(chart));
   };
   by_step(loss, "loss", "Training loss", "As the scripts compute it", "auto",
-          [&](const RunData& r) { return loss_bands(r, buckets); });
+          [&](const RunData& r) { return loss_envelope(r, buckets); });
   by_step(loss, "validation", "Validation loss", "As the scripts compute it", "auto", [&](const RunData& r) {
-    return step_bands(r, buckets, [](const StepRecord& s) { return s.validation_loss; });
+    return step_envelope(r, buckets, [](const StepRecord& s) { return s.validation_loss; });
   });
   by_step(norms, "norm", "Global gradient norm", "2-norm before clipping, log scale", "log",
-          [&](const RunData& r) { return norm_bands(r, buckets); });
+          [&](const RunData& r) { return norm_envelope(r, buckets); });
   by_step(norms, "clipped", "Clipping", "Share of the steps that were clipped", "share",
-          [&](const RunData& r) { return clipped_bands(r, buckets); });
+          [&](const RunData& r) { return clipped_envelope(r, buckets); });
   if (const std::size_t places = most_places(groups, norms_by_depth); places > 1) {
     Json chart =
         place_chart(groups, "depth", "Gradient norm by depth", "From the input side, left, to the output side, right.",

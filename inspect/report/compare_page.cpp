@@ -1,4 +1,4 @@
-// The part of the comparison that is plain HTML: headline, table, settings that differ.
+// The comparison page: headline, table, settings that differ.
 #include <xtape/inspect/report/compare_page.hpp>
 #include <xtape/inspect/report/html_page.hpp>
 #include <xtape/inspect/report/text_format.hpp>
@@ -26,7 +26,7 @@ std::string cell(const std::optional<Spread>& s, bool share) {
   return out + "</td>";
 }
 
-/// A row of the table; the box chooses whether its curves are drawn.
+/// A row of the table. The check box selects its curves.
 std::string row(const RunGroup& group, std::size_t index, const std::vector<CompareColumn>& columns, bool seeds) {
   const GroupVerdict verdict = verdict_of(group);
   std::string out = "<tr><td><label><input type=\"checkbox\" data-group=\"" + std::to_string(index) + "\" hidden>" +
@@ -53,7 +53,7 @@ std::string table(const Comparison& c) {
   return out + "</tbody></table></div>\n";
 }
 
-/// The value that most groups have.
+/// The most frequent value.
 std::string usual_value(const Comparison& c, std::size_t setting) {
   std::map<std::string, std::size_t> counts;
   for (const RunGroup& group : c.groups) ++counts[group.values[setting]];
@@ -62,7 +62,7 @@ std::string usual_value(const Comparison& c, std::size_t setting) {
       ->first;
 }
 
-/// A row a setting while the groups fit beside each other, else a row a group; values that are unusual in bold.
+/// One row for each setting if the groups fit side by side, else one row for each group. Unusual values are bold.
 std::string differences(const Comparison& c) {
   std::string out = "<h2 id=\"differences\">Differences</h2>\n";
   if (c.settings.empty()) return out + "<p class=\"says\">All settings are the same.</p>\n";

@@ -1,4 +1,4 @@
-// The comparison of several runs: one HTML file.
+// The page that compares several runs: one HTML file.
 #pragma once
 
 #include <xtape/inspect/report/comparison.hpp>
@@ -7,10 +7,10 @@
 
 namespace xtape {
 
-/// The page; docs/report.md says what stands in it.
+/// The page as HTML; docs/report.md describes it.
 std::string compare_page(const Comparison& comparison);
 
-/// What the scripts of the page draw, as one JSON object.
+/// The data of the page's charts, as one JSON object.
 std::string compare_json(const Comparison& comparison);
 
 }  // namespace xtape

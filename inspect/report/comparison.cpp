@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/report/comparison.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/report/text_page.hpp>
@@ -36,7 +37,7 @@ std::string value_in(const Settings& settings, const std::string& name) {
   return "–";
 }
 
-/// Names of the settings that are not the same in all.
+/// Names of the settings that differ between runs.
 std::vector<std::string> differing(const std::vector<Settings>& all) {
   std::vector<std::string> names;
   std::set<std::string> known;

@@ -1,5 +1,5 @@
-#include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/report/downsample.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@ namespace xtape {
 
 namespace {
 
-/// The distance of logged steps that is most frequent, the least of them if several are; steps that are logged for
-/// another reason (the last, those with a validation loss) do not change it.
+/// The most frequent distance between logged steps; the smallest if several are equally frequent. Steps logged for
+/// another reason (the last step, a validation loss) thus have no influence.
 index_t usual_distance(const std::vector<const std::vector<StepRecord>*>& runs) {
   std::map<index_t, std::size_t> counts;
   for (const std::vector<StepRecord>* run : runs)
@@ -64,13 +64,13 @@ bool Envelope::any() const {
   return std::any_of(middle.begin(), middle.end(), [](double x) { return !std::isnan(x); });
 }
 
-BandMaker::BandMaker(const Buckets& buckets, std::size_t rows)
+EnvelopeBuilder::EnvelopeBuilder(const Buckets& buckets, std::size_t rows)
     : buckets_(buckets),
       rows_(rows),
       kept_(std::min(rows, kMostRows)),
       cells_(kept_ * buckets.count(), Cell{.low = INFINITY, .high = -INFINITY}) {}
 
-void BandMaker::add(std::size_t row, index_t step, double value, double low, double high) {
+void EnvelopeBuilder::add(std::size_t row, index_t step, double value, double low, double high) {
   Cell& cell = cells_[row * kept_ / rows_ * buckets_.count() + buckets_.of(step)];
   if (std::isfinite(value)) cell.values.push_back(value);
   else ++cell.broken;
@@ -81,7 +81,7 @@ void BandMaker::add(std::size_t row, index_t step, double value, double low, dou
     }
 }
 
-Envelope BandMaker::bands() const {
+Envelope EnvelopeBuilder::bands() const {
   Envelope out{.rows = kept_, .buckets = buckets_.count()};
   for (const Cell& cell : cells_) {
     const bool known = !cell.values.empty();

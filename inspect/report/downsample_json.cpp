@@ -1,4 +1,4 @@
-// How bands are written into the page.
+// Envelopes as JSON for the page.
 #include <xtape/inspect/report/downsample.hpp>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace xtape {
 
 namespace {
 
-constexpr std::size_t kExactRows = 12;  // so many rows are written as floats
-constexpr double kLevels = 65530;       // of the 16-bit scale; the codes above mean:
+constexpr std::size_t kExactRows = 12;  // up to this number of rows are written as floats
+constexpr double kLevels = 65530;       // of the 16-bit scale; the codes above have a meaning:
 constexpr std::uint16_t kZero = 65533, kBroken = 65534, kAbsent = 65535;
 
 void append(std::string& bytes, std::uint32_t value, int count) {
@@ -25,7 +25,7 @@ std::string floats(const std::vector<double>& values) {
   return base64(bytes);
 }
 
-/// The decades that the positive values span.
+/// The range of log10 of the positive values.
 struct Decades {
   double low = INFINITY, high = -INFINITY;
 
@@ -72,7 +72,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-std::string bands_json(const Envelope& bands) {
+std::string envelope_json(const Envelope& bands) {
   nlohmann::ordered_json json = {{"rows", bands.rows}, {"buckets", bands.buckets}};
   const bool exact = bands.rows <= kExactRows;
   Decades range;
@@ -84,7 +84,7 @@ std::string bands_json(const Envelope& bands) {
   const auto text = [&](const std::vector<double>& values) { return exact ? floats(values) : codes(values, range); };
   const std::string low = text(bands.low), middle = text(bands.middle), high = text(bands.high);
   json["middle"] = middle;
-  if (low != middle || high != middle) {  // else each bucket is one step
+  if (low != middle || high != middle) {  // otherwise each bucket holds one step
     json["low"] = low;
     json["high"] = high;
   }

@@ -8,7 +8,7 @@ namespace xtape {
 
 namespace {
 
-/// Every {{name}} of the frame replaced; what is put in is not looked at again.
+/// Replaces each {{name}} in the frame. The inserted text is not searched again.
 std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
   std::string out;
   for (std::size_t i = 0; i < frame.size();) {
@@ -21,7 +21,7 @@ std::string filled(std::string_view frame, const std::map<std::string_view, std:
   return out;
 }
 
-/// JSON in which no tag and no line separator of scripts can stand.
+/// Escapes JSON so that it contains no tag and no JavaScript line separator.
 std::string script_safe(const std::string& json) {
   std::string out;
   for (char c : json) out += c == '<' ? "\\u003c" : std::string(1, c);

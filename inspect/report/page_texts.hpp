@@ -1,4 +1,4 @@
-// The files of inspect/report/page and Chart.js, put into the program when it is built.
+// The files of inspect/report/web and Chart.js, embedded at build time.
 #pragma once
 
 #include <string_view>

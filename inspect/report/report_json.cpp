@@ -1,5 +1,5 @@
-// What the scripts draw of a run: charts, heat maps and attention, each with a sentence of what was measured.
-#include <xtape/data/json_text.hpp>
+// The data of the report page: charts, heat maps and attention, each with a caption.
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/report/captions.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
 #include <xtape/inspect/report/chart_series.hpp>
@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json lines(const std::string& id, const std::string& title, const std::string& text, const std::string& unit,
-           const std::string& scale, const NamedBands& bands) {
+           const std::string& scale, const NamedEnvelope& bands) {
   return chart_json<Json>(id, title, text, unit, scale, bands.names, bands.bands);
 }
 
@@ -37,7 +37,7 @@ std::optional<double> clip_limit(const RunData& run) {
 Json loss_chart(const RunData& run, const Buckets& buckets) {
   Json chart = lines("loss", "Loss", loss_sentence(run),
                      "As the script computes it; band: the least and the greatest of all steps", "auto",
-                     {{"train"}, loss_bands(run, buckets)});
+                     {{"train"}, loss_envelope(run, buckets)});
   Json points = Json::array();
   for (const StepRecord& s : run.steps)
     if (s.validation_loss) points.push_back({s.step, json_number<Json>(*s.validation_loss)});
@@ -52,13 +52,13 @@ Json loss_chart(const RunData& run, const Buckets& buckets) {
 Json norm_chart(const RunData& run, const Buckets& buckets) {
   Json chart = lines("norm", "Global gradient norm", norm_sentence(run),
                      "2-norm of all gradients before clipping, log scale; band: all steps; ▼ spike", "log",
-                     {{"global norm"}, norm_bands(run, buckets)});
+                     {{"global norm"}, norm_envelope(run, buckets)});
   chart["marks"] = true;
   if (const std::optional<double> limit = clip_limit(run)) add_guide(chart, *limit, "clip at " + plain(*limit));
   return chart;
 }
 
-/// Row numbers at which another block begins.
+/// The rows at which a new block begins.
 Json cuts(const std::vector<std::string>& names) {
   Json out = Json::array();
   for (std::size_t i = 1; i < names.size(); ++i)
@@ -66,17 +66,17 @@ Json cuts(const std::vector<std::string>& names) {
   return out;
 }
 
-Json map_json(const std::string& name, const std::string& text, const NamedBands& bands) {
+Json map_json(const std::string& name, const std::string& text, const NamedEnvelope& bands) {
   return {{"name", name},
           {"text", text},
           {"rows", bands.names},
           {"cuts", cuts(bands.names)},
-          {"data", Json::parse(bands_json(bands.bands))}};
+          {"data", Json::parse(envelope_json(bands.bands))}};
 }
 
 Json maps_json(const RunData& run, const Buckets& buckets) {
   Json out = Json::array();
-  const NamedBands weights = gradient_bands(run, buckets), outputs = output_bands(run, buckets);
+  const NamedEnvelope weights = gradient_envelope(run, buckets), outputs = output_envelope(run, buckets);
   if (weights.bands.any())
     out.push_back(map_json("Weights", rows_sentence("The gradient of each layer's weights", weights), weights));
   if (outputs.bands.any())
@@ -89,20 +89,20 @@ Json times_json(const RunData& run, const Buckets& buckets) {
   std::vector<std::string> layers = names_in(run, &StepRecord::times);
   std::sort(layers.begin(), layers.end());
   for (const std::string& layer : layers) {
-    const LagBands lags = lag_bands(run, buckets, layer);
+    const LagEnvelope lags = lag_envelope(run, buckets, layer);
     if (!lags.bands.any()) continue;
     out.push_back({{"name", layer},
                    {"text", lags_sentence(lags)},
                    {"first", lags.first},
                    {"last", lags.last},
-                   {"data", Json::parse(bands_json(lags.bands))}});
+                   {"data", Json::parse(envelope_json(lags.bands))}});
   }
   return out;
 }
 
 Json update_charts(const RunData& run, const Buckets& buckets) {
   Json out = Json::array();
-  const NamedBands ratios = ratio_bands(run, buckets), weights = weight_bands(run, buckets);
+  const NamedEnvelope ratios = ratio_envelope(run, buckets), weights = weight_envelope(run, buckets);
   if (ratios.bands.any()) {
     Json& chart =
         out.emplace_back(lines("ratio", "Update ÷ weight", ratio_sentence(ratios),
@@ -118,18 +118,18 @@ Json update_charts(const RunData& run, const Buckets& buckets) {
 Json step_charts(const RunData& run, const Buckets& buckets, const std::vector<Verdict>& verdicts) {
   Json out = Json::array();
   Json clipping = lines("clipping", "Clipping", verdict_sentence(verdicts, "clipping"),
-                        "Share of the steps that were clipped", "share", {{"clipped"}, clipped_bands(run, buckets)});
+                        "Share of the steps that were clipped", "share", {{"clipped"}, clipped_envelope(run, buckets)});
   clipping["bars"] = true;
   add_guide(clipping, limits::kClipped, "half of the steps");
   out.push_back(clipping);
   out.push_back(
       lines("lr", "Learning rate", rate_sentence(run), "Log scale", "log",
-            {{"learning rate"}, step_bands(run, buckets, [](const StepRecord& s) { return std::optional(s.lr); })}));
+            {{"learning rate"}, step_envelope(run, buckets, [](const StepRecord& s) { return std::optional(s.lr); })}));
   return out;
 }
 
-/// Rows whose median lies above a limit.
-Json flagged(const NamedBands& bands, double limit) {
+/// The rows whose median is above a limit.
+Json flagged(const NamedEnvelope& bands, double limit) {
   Json out = Json::array();
   for (std::size_t r = 0; r < bands.names.size(); ++r)
     if (const std::optional<double> middle = row_median(bands.bands, r); middle && *middle > limit) out.push_back(r);
@@ -139,7 +139,7 @@ Json flagged(const NamedBands& bands, double limit) {
 void add_units(Json& out, const RunData& run, const Buckets& buckets, const std::string& id, const std::string& title,
                const std::string& text, const std::string& part, double limit,
                const std::function<std::optional<double>(const UnitStats&)>& share) {
-  const NamedBands bands = unit_bands(run, buckets, part, share);
+  const NamedEnvelope bands = unit_envelope(run, buckets, part, share);
   if (!bands.bands.any()) return;
   Json& chart =
       out.emplace_back(lines(id, title, text + " " + highest_sentence(bands), "Share of all values", "share", bands));
@@ -164,7 +164,7 @@ Json unit_charts(const RunData& run, const Buckets& buckets) {
   for (const char* part : {"cell", "candidate"})
     add_units(out, run, buckets, part, std::string("Gate: ") + part, "Values within 0.05 of −1 or 1.", part,
               limits::kSaturatedGate, flat);
-  const NamedBands stddevs = stddev_envelopes(run, buckets);
+  const NamedEnvelope stddevs = stddev_envelope(run, buckets);
   if (stddevs.bands.any())
     out.push_back(lines("deviation", "Size of outputs", growth_sentence(stddevs),
                         "Standard deviation of each layer's output", "weights", stddevs));
@@ -173,16 +173,16 @@ Json unit_charts(const RunData& run, const Buckets& buckets) {
 
 Json attention_json(const RunData& run, const Buckets& buckets) {
   const AttentionMaps maps = read_attention(run.directory);
-  const NamedBands entropy = entropy_bands(run, buckets);
+  const NamedEnvelope entropy = entropy_envelope(run, buckets);
   Json out = {{"names", entropy.names},
               {"warnings", maps.warnings},
-              {"entropy", Json::parse(bands_json(entropy.bands))},
+              {"entropy", Json::parse(envelope_json(entropy.bands))},
               {"text", attention_sentence(maps, entropy)}};
   if (!maps.any()) return out;
   out["shape"] = {maps.layers, maps.heads, maps.queries, maps.keys};
   out["tokens"] = maps.tokens;
   for (const AttentionMap& map : maps.steps) {
-    std::string bytes;  // square roots: small weights stay apart
+    std::string bytes;  // square roots keep small weights distinct
     for (double p : map.weights)
       bytes += static_cast<char>(std::lround(std::sqrt(std::clamp(std::isfinite(p) ? p : 0, 0.0, 1.0)) * 255));
     Json shares = Json::array();

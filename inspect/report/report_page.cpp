@@ -1,8 +1,9 @@
-// The part of the report that is plain HTML: it reads without scripts.
+// The report page: the part that is readable without scripts.
 #include <xtape/inspect/report/html_page.hpp>
 #include <xtape/inspect/report/report_page.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/report/verdicts_html.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 
@@ -39,7 +40,7 @@ std::string figure(const std::string& name, const std::string& value, const std:
   return "<div><dt>" + name + "</dt><dd><b>" + value + "</b> " + unit + "</dd></div>\n";
 }
 
-/// The median of the last tenth of a number that some steps have.
+/// Median of the last tenth of the steps that have the number.
 std::optional<double> late(const RunData& run, const std::function<std::optional<double>(const StepRecord&)>& number) {
   std::vector<double> values;
   for (const StepRecord& step : run.steps)
@@ -50,7 +51,7 @@ std::optional<double> late(const RunData& run, const std::function<std::optional
 
 std::string value_or_dash(const std::optional<double>& value) { return value ? plain(*value) : "–"; }
 
-/// Of the recurrent layer that forgets fastest; nothing without one.
+/// Figures of the recurrent layer with the fastest decay; nothing without one.
 std::string time_figures(const RunData& run) {
   std::optional<LagCurve> worst;
   for (const std::string& layer : names_in(run, &StepRecord::times))
@@ -128,10 +129,9 @@ std::string report_page(const RunData& run, const std::vector<Verdict>& verdicts
   parts.lede = html_with_steps(head.lede);
   parts.before_charts = warnings(run) + verdicts_html(verdicts) + figures(run);
   parts.after_charts = settings(run);
-  parts.footer =
-      "<span id=\"buckets\"></span> Raw values: <code>metrics.jsonl</code>, <code>grad_norms.csv</code>. Written by "
-      "xtape " +
-      html_escaped(run.version) + ", with Chart.js 3.9.1 (MIT). This file loads nothing from the network.";
+  parts.footer = std::string("<span id=\"buckets\"></span> Raw values: <code>") + run_folder::kMetrics +
+                 "</code>, <code>" + run_folder::kGradNorms + "</code>. Written by xtape " + html_escaped(run.version) +
+                 ", with Chart.js 3.9.1 (MIT). This file loads nothing from the network.";
   parts.data = report_json(run, verdicts);
   return html_page(parts);
 }

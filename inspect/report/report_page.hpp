@@ -1,4 +1,4 @@
-// The report of a run: one HTML file that needs nothing else.
+// The report of a run: one self-contained HTML file.
 #pragma once
 
 #include <xtape/inspect/verdicts/verdicts.hpp>
@@ -7,10 +7,10 @@
 
 namespace xtape {
 
-/// The page; docs/report.md says what stands in it.
+/// The page as HTML; docs/report.md describes it.
 std::string report_page(const RunData& run, const std::vector<Verdict>& verdicts);
 
-/// What the scripts of the page draw, as one JSON object.
+/// The data of the page's charts, as one JSON object.
 std::string report_json(const RunData& run, const std::vector<Verdict>& verdicts);
 
 }  // namespace xtape

@@ -1,3 +1,4 @@
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/run/series.hpp>
 
@@ -29,7 +30,7 @@ std::string superscript(const std::string& exponent) {
   return out;
 }
 
-/// The length of "e-05" at a place right behind a digit, or 0.
+/// The length of an exponent such as "e-05" that begins at a position after a digit, or 0.
 std::size_t exponent_at(const std::string& text, std::size_t at) {
   if (at == 0 || text[at] != 'e' || !digit(text, at - 1)) return 0;
   std::size_t end = at + 1;

@@ -1,6 +1,7 @@
-#include <xtape/data/json_text.hpp>
-#include <xtape/inspect/log/layer_table.hpp>
+#include <xtape/data/json.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/run/layer_names.hpp>
 #include <xtape/inspect/run/series.hpp>
 
 #include <algorithm>
@@ -29,12 +30,12 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
 }
 
-/// The end of a name that is too long: the layer's own part tells more than its parents'.
+/// Shortens a name from the left; the layer's own part comes last.
 std::string shortened(const std::string& name, std::size_t width) {
   return name.size() <= width ? name : ".." + name.substr(name.size() - width + 2);
 }
 
-/// Appends words, broken at the width, each line `indent` in.
+/// Appends a text with line breaks at the width, each line indented by `indent`.
 void wrap(std::string& out, const std::string& text, std::size_t indent, std::size_t columns) {
   std::istringstream words(text);
   std::size_t column = 0;
@@ -101,7 +102,7 @@ std::string summary(const RunData& run, std::size_t columns) {
   return out;
 }
 
-/// One line: name, first, median and last value, and the course.
+/// One line: name, first, median and last value, and a sparkline.
 std::string row(const std::string& name, const std::vector<double>& values, std::size_t width) {
   return padded(shortened(name, width), width) + right(number(values.front()), 11) +
          right(number(finite_median(values).value_or(NAN)), 11) + right(number(values.back()), 11) + "  " +
@@ -126,7 +127,7 @@ std::string course(const RunData& run, std::size_t width) {
   return out + row("gradient norm", series(run, [](const StepRecord& s) { return s.grad_norm; }), width);
 }
 
-/// Joint norms of the parameters of each layer, a value a step.
+/// The joint norm of each layer's parameters at each step.
 std::vector<std::pair<std::string, std::vector<double>>> layer_norms(const RunData& run) {
   const std::vector<std::string> parameters = names_in(run, &StepRecord::parameters);
   const std::vector<std::string> layers = layer_names(parameters, kShownLayers);

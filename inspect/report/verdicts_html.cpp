@@ -5,7 +5,7 @@ namespace xtape {
 
 namespace {
 
-/// Begins with a capital, unless the first word is a name.
+/// Capitalizes the first word unless it is a name.
 std::string sentence(std::string text) {
   const std::string word = text.substr(0, text.find(' '));
   if (word.find_first_of("._:0123456789") == word.npos && !text.empty() && text[0] >= 'a' && text[0] <= 'z')

@@ -7,10 +7,10 @@
 
 namespace xtape {
 
-/// The sign of a finding, as inline SVG of 16 px: its shape tells it apart without colour.
+/// The icon of a finding as inline SVG of 16 px. The shapes differ, so color is not needed.
 std::string finding_icon(Finding finding);
 
-/// Problems in full, then what is fine in short, then what was not measured.
+/// Problems with evidence and remedy, then a short list of what is fine, then what was not measured.
 std::string verdicts_html(const std::vector<Verdict>& verdicts);
 
 }  // namespace xtape

@@ -1,11 +1,15 @@
 #include <xtape/core/error.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/data/npy.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostWeights = 1 << 18;  // of a step; larger pictures would not fit the page
+constexpr std::size_t kMostWeights = 1 << 18;  // of a step; more would make the page too large
+constexpr const char* kExtension = ".npy";
 
 /// Steps of the files step_N.npy.
 std::vector<index_t> steps_of(const fs::path& directory) {
@@ -23,9 +28,10 @@ std::vector<index_t> steps_of(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with("step_") || !name.ends_with(".npy")) continue;
+    if (!name.starts_with(run_folder::kStepPrefix) || !name.ends_with(kExtension)) continue;
     index_t step = 0;
-    const char *begin = name.data() + 5, *end = name.data() + name.size() - 4;
+    const char *begin = name.data() + std::strlen(run_folder::kStepPrefix),
+               *end = name.data() + name.size() - std::strlen(kExtension);
     if (const auto [rest, failed] = std::from_chars(begin, end, step); failed == std::errc() && rest == end)
       steps.push_back(step);
   }
@@ -33,7 +39,7 @@ std::vector<index_t> steps_of(const fs::path& directory) {
   return steps;
 }
 
-/// The first, the last, and some between.
+/// At most `most` steps, evenly chosen, with the first and the last.
 std::vector<index_t> thinned(const std::vector<index_t>& steps, std::size_t most) {
   if (steps.size() <= most) return steps;
   std::vector<index_t> out;
@@ -63,19 +69,30 @@ void read_step(const std::string& path, index_t step, AttentionMaps& maps) {
 
 }  // namespace
 
+void save_attention(const std::string& directory, index_t step, const std::vector<std::string>& tokens,
+                    const StoredTensor& weights) {
+  const std::string folder = directory + "/" + run_folder::kAttention;
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) throw FileError("run_log", folder + ": " + error.message());
+  write_npy(folder + "/" + run_folder::step_file(step, kExtension), weights);
+  write_file(folder + "/" + run_folder::kTokens, json_text(nlohmann::ordered_json(tokens)) + "\n");
+}
+
 AttentionMaps read_attention(const std::string& directory, std::size_t most) {
   AttentionMaps maps;
-  const fs::path folder = fs::path(directory) / "attention";
+  const fs::path folder = fs::path(directory) / run_folder::kAttention;
   for (index_t step : thinned(steps_of(folder), most)) try {
-      read_step(folder / ("step_" + std::to_string(step) + ".npy"), step, maps);
+      read_step(folder / run_folder::step_file(step, kExtension), step, maps);
     } catch (const Error& error) {
       maps.warnings.push_back(error.what());
     }
   if (!maps.any()) return maps;
   try {
-    maps.tokens = nlohmann::json::parse(read_file(folder / "tokens.json")).get<std::vector<std::string>>();
+    maps.tokens = nlohmann::json::parse(read_file(folder / run_folder::kTokens)).get<std::vector<std::string>>();
   } catch (const std::exception&) {
-    maps.warnings.push_back("attention/tokens.json cannot be read: places have numbers only");
+    maps.warnings.push_back(std::string(run_folder::kAttention) + "/" + run_folder::kTokens +
+                            " cannot be read: positions are shown as numbers");
   }
   for (index_t i = static_cast<index_t>(maps.tokens.size()); i < std::max(maps.queries, maps.keys); ++i)
     maps.tokens.push_back(std::to_string(i));

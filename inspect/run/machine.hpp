@@ -1,4 +1,4 @@
-// What the run log notes about the machine and the build.
+// Facts about the machine and the build, for run.json.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace xtape {
 
-std::string version();          ///< of the library: "0.1.0"
-std::string compiler();         ///< that built the library: "GCC 12.2.0"
-std::string cpu_name();         ///< "unknown" where the system does not tell
-std::int64_t resident_bytes();  ///< memory of this process; 0 where the system does not tell
+std::string version();          ///< version of the library: "0.1.0"
+std::string compiler();         ///< compiler of the library: "GCC 12.2.0"
+std::string cpu_name();         ///< "unknown" if the system does not say
+std::int64_t resident_bytes();  ///< resident memory of this process; 0 if unknown
 
-/// Now in UTC, as strftime formats it.
+/// The current UTC time in strftime's `format`.
 std::string utc_time(const char* format);
 
 }  // namespace xtape

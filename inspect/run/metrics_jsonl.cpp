@@ -1,9 +1,8 @@
-#include <xtape/data/json_numbers.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 
 #include <concepts>
-#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace xtape {
@@ -12,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Each type has one list of its fields, `fields(io, x)`, that writing and reading both walk.
+// Each type has one list of its fields, `fields(io, x)`, which both Writer and Reader use.
 
 class Writer {
  public:
@@ -31,7 +30,7 @@ class Writer {
   void field(const char* key, const std::optional<T>& value) {
     if (value) field(key, *value);
   }
-  /// A text or list that is left out if it is empty.
+  /// A text or list, left out if it is empty.
   template <class T>
   void filled(const char* key, const T& value) {
     if (!value.empty()) field(key, value);
@@ -41,7 +40,7 @@ class Writer {
     Writer writer(json_[key] = Json::object());
     fields(writer, value);
   }
-  /// Records under their names, in order.
+  /// Records as an object, each under its name, in order.
   template <class T>
   void named(const char* key, const std::vector<T>& records) {
     if (records.empty()) return;
@@ -259,5 +258,12 @@ std::optional<IntervalStats> read_interval_json(std::string_view text) {
 
 std::optional<StepRecord> read_metrics_line(std::string_view line) { return record_of<StepRecord>(line); }
 std::optional<EventRecord> read_event_line(std::string_view line) { return record_of<EventRecord>(line); }
+
+std::optional<index_t> step_of_json_line(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  const bool good = json.is_object() && json.contains("step") && holds_integer<index_t>(json["step"]) &&
+                    json.value("kind", Json()) != "finished";
+  return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
+}
 
 }  // namespace xtape

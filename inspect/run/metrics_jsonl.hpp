@@ -9,22 +9,27 @@
 
 namespace xtape {
 
-/// Of run.json and of each line of metrics.jsonl and events.jsonl; a change that older readers cannot read raises it.
+/// "format_version" of run.json and of each line of metrics.jsonl and events.jsonl. Raise it for changes that older
+/// readers cannot read.
 constexpr int kRunFormat = 1;
 
-/// With its line end. Stats are the shortest that read back as the same double; those that are not finite become the
-/// strings "NaN", "Inf", "-Inf".
+/// A line with its line end. Numbers have the fewest digits that read back as the same double; NaN and infinities are
+/// the strings "NaN", "Inf" and "-Inf".
 std::string metrics_line(const StepRecord& record);
 std::string event_line(const EventRecord& record);
 
-/// What metrics.jsonl has under "interval", by itself.
+/// The value of the key "interval" alone.
 std::string interval_json(const IntervalStats& numbers);
-/// Nothing if the text is not what interval_json writes.
+/// Reads such a text; nothing if it is not a JSON object of that form.
 std::optional<IntervalStats> read_interval_json(std::string_view text);
 
-/// Nothing if the line is not what the functions above write: cut short, garbled, or of a newer format. Keys that are
-/// missing leave their defaults; unknown ones are passed over.
+/// Reads a line; nothing if it is incomplete, damaged or of a newer format. Missing keys keep their defaults, unknown
+/// keys are ignored.
 std::optional<StepRecord> read_metrics_line(std::string_view line);
 std::optional<EventRecord> read_event_line(std::string_view line);
+
+/// The step of a line of either file. Returns the largest number for a damaged line and for the event "finished", so
+/// that a resumed run cuts them off.
+std::optional<index_t> step_of_json_line(std::string_view line);
 
 }  // namespace xtape

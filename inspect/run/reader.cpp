@@ -1,8 +1,7 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/json_numbers.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
-#include <xtape/inspect/run/norms_csv.hpp>
 #include <xtape/inspect/run/reader.hpp>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRejected = 3;  // lines that are named each
+constexpr std::size_t kMostRejected = 3;  // lines that a warning names
 
 std::string content_from(const fs::path& path, std::size_t offset) {
   std::ifstream file(path, std::ios::binary);
@@ -31,7 +30,7 @@ std::string content_from(const fs::path& path, std::size_t offset) {
 
 std::string option_text(const Json& value) { return value.is_string() ? value.get<std::string>() : json_text(value); }
 
-/// Fills what run.json tells. Throws the JSON library's exceptions where it is not what run_json writes.
+/// Reads the values of run.json. Throws the JSON library's exceptions if it has another form.
 void read_info_json(const Json& json, RunData& run) {
   const auto text = [&](const char* key) { return json.value(key, std::string()); };
   run.program = text("program");
@@ -69,24 +68,24 @@ RunReader::RunReader(std::string directory) {
   if (!fs::is_directory(run_.directory, error))
     throw FileError("inspect", run_.directory + ": there is no such directory");
   const auto there = [&](const char* name) { return fs::exists(fs::path(run_.directory) / name, error); };
-  if (!there("run.json") && !there("metrics.jsonl") && !there("grad_norms.csv"))
-    throw FileError("inspect", run_.directory +
-                                   ": this is no run: it has neither run.json nor metrics.jsonl nor "
-                                   "grad_norms.csv");
+  if (!there(run_folder::kRun) && !there(run_folder::kMetrics) && !there(run_folder::kGradNorms))
+    throw FileError("inspect", run_.directory + ": this is not a run: it has neither " + run_folder::kRun + " nor " +
+                                   run_folder::kMetrics + " nor " + run_folder::kGradNorms);
   read_info();
   update();
 }
 
 void RunReader::read_info() {
-  const fs::path path = fs::path(run_.directory) / "run.json";
+  const fs::path path = fs::path(run_.directory) / run_folder::kRun;
   if (!fs::exists(path)) {
-    info_warnings_.push_back("run.json is missing: program, options and seed are not known");
+    info_warnings_.push_back(std::string(run_folder::kRun) + " is missing: program, options and seed are not known");
     return;
   }
   try {
     read_info_json(shallow_json<Json>(content_from(path, 0)), run_);
   } catch (const Json::exception&) {
-    info_warnings_.push_back("run.json cannot be read: what it tells of program, options and seed is not complete");
+    info_warnings_.push_back(std::string(run_folder::kRun) +
+                             " cannot be read: program, options and seed are incomplete");
   }
 }
 
@@ -95,7 +94,7 @@ std::vector<std::string> RunReader::new_lines(Lines& file, bool& restarted) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   file.missing = static_cast<bool>(error);
-  restarted = !file.missing && size < file.offset;  // somebody cut it off to resume
+  restarted = !file.missing && size < file.offset;  // truncated by a resume
   if (restarted) file = Lines{file.name};
   if (file.missing) return {};
   const std::string text = content_from(path, file.offset);
@@ -139,7 +138,7 @@ bool RunReader::read_events() {
 }
 
 void RunReader::read_norms() {
-  const fs::path path = fs::path(run_.directory) / "grad_norms.csv";
+  const fs::path path = fs::path(run_.directory) / run_folder::kGradNorms;
   if (!fs::exists(path)) return;
   run_.steps = steps_of_norms(content_from(path, 0));
   run_.only_norms = true;
@@ -162,7 +161,7 @@ void RunReader::list_warnings() {
     }
     if (file->half) run_.warnings.push_back(file->name + " ends in the middle of a line, which is left out");
   }
-  if (run_.only_norms) run_.warnings.push_back("gradient norms are taken from grad_norms.csv");
+  if (run_.only_norms) run_.warnings.push_back(std::string("gradient norms are taken from ") + run_folder::kGradNorms);
 }
 
 bool RunReader::update() {

@@ -1,6 +1,8 @@
-// Reading a run directory: of a run that is finished, still going, killed, or damaged, as far as it can be read.
+// RunReader: reads a run directory. The run may be finished, running, killed or damaged.
 #pragma once
 
+#include <xtape/inspect/run/records.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 
 #include <string>
@@ -12,7 +14,7 @@ namespace xtape {
 struct RunData {
   std::string directory;
 
-  // From run.json; empty or 0 where it cannot be read.
+  // From run.json; empty or 0 if it cannot be read.
   std::string program, started, version, dtype, compiler, cpu, isa, blas;
   std::uint64_t seed = 0;
   index_t parameters = 0;     ///< number of elements
@@ -21,23 +23,24 @@ struct RunData {
   std::vector<std::pair<std::string, std::string>> options = {};  ///< values as text
   std::vector<ParameterInfo> layout = {};
 
-  std::vector<StepRecord> steps = {};  ///< logged ones, by rising step
-  bool only_norms = false;             ///< they come from grad_norms.csv: no losses, rates or units are known
+  std::vector<StepRecord> steps = {};  ///< logged steps, in order
+  bool only_norms = false;             ///< the steps come from grad_norms.csv, without losses, rates and units
   std::vector<EventRecord> events = {};
-  std::vector<std::string> warnings = {};  ///< what is missing or cannot be read, a sentence each
+  std::vector<std::string> warnings = {};  ///< one sentence for each file or line that is missing or unreadable
 
-  /// The run was ended by RunLog::finish, and not resumed since.
+  /// Whether the run ended with RunLog::finish and was not resumed since.
   bool finished() const;
 };
 
-/// Reads a directory, and later what was added to it. A line without its end is left for later: the run may be writing
-/// it. Where the log goes back to an earlier step, as after a resumed checkpoint, the later lines count.
+/// Reads a directory, and later what was added to it. An incomplete last line is left for the next update, since the
+/// run may be writing it. If the log goes back to an earlier step, as after a resume, the later lines replace the
+/// earlier.
 class RunReader {
  public:
-  /// Throws FileError if this is no directory, or none of the files of a run is in it.
+  /// Throws FileError if there is no such directory or it holds no file of a run.
   explicit RunReader(std::string directory);
 
-  /// Reads what is new; false if there is nothing.
+  /// Reads what was added. Returns false if nothing was.
   bool update();
 
   const RunData& run() const { return run_; }
@@ -45,7 +48,7 @@ class RunReader {
  private:
   struct Lines {
     std::string name;
-    std::size_t offset = 0;  // of what is not read yet
+    std::size_t offset = 0;  // of the unread part
     index_t line = 0;
     std::vector<std::string> rejected = {};
     bool missing = false, half = false;
@@ -60,10 +63,10 @@ class RunReader {
 
   RunData run_;
   std::vector<std::string> info_warnings_;
-  Lines metrics_{"metrics.jsonl"}, events_{"events.jsonl"};
+  Lines metrics_{run_folder::kMetrics}, events_{run_folder::kEvents};
 };
 
-/// All of a run at once. Throws FileError as RunReader.
+/// Reads a run once. Throws FileError as RunReader does.
 RunData read_run(const std::string& directory);
 
 }  // namespace xtape

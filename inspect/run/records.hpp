@@ -1,4 +1,4 @@
-// What is known of one logged step: written to and read from metrics.jsonl and grad_norms.csv by the same types.
+// The records of a run: what metrics.jsonl, grad_norms.csv and events.jsonl hold.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -10,59 +10,59 @@
 
 namespace xtape {
 
-/// What the training loop tells about one step.
+/// What the training loop passes to RunLog::step.
 struct StepMetrics {
-  double loss;                                 ///< of the training batch, from before the update
+  double loss;                                 ///< of the training batch, before the update
   std::optional<double> validation_loss = {};  ///< on the steps that measure it
   double lr = 0;
   std::optional<double> grad_norm =
       {};                             ///< joint 2-norm of all gradients before clipping, as clip_grad_norm returned it
   index_t tokens = 0;                 ///< of this step's batch
-  std::optional<index_t> batch = {};  ///< which batch it was, to find it again; default: the step
+  std::optional<index_t> batch = {};  ///< index of the batch, to find it again; default: the step
 };
 
-/// Elements by magnitude: counts[i] of 2^(low+i) <= |x| < 2^(low+i+1).
+/// Histogram of magnitudes: counts[i] elements with 2^(low+i) <= |x| < 2^(low+i+1).
 struct Log2Histogram {
   int low = 0;
   std::vector<index_t> counts = {};
 };
 
-/// All of the gradient is from before clipping.
+/// Numbers of one parameter. Those of the gradient are from before clipping.
 struct ParameterStats {
   std::string name;
   double grad_norm = 0;
-  // The next four are missing on steps that are logged only for their validation loss: nobody knew of it in time.
+  // The next four are missing on steps that are logged only because of a validation loss: the probe was not attached.
   std::optional<double> grad_max = {};         ///< largest finite magnitude
   std::optional<index_t> grad_nonfinite = {};  ///< elements that are NaN or infinite
-  std::optional<double> grad_zero_share = {};  ///< elements that are 0, of all
+  std::optional<double> grad_zero_share = {};  ///< share of elements that are 0
   Log2Histogram grad_histogram = {};
   double weight_norm = 0;   ///< after the update
-  double update_norm = 0;   ///< of what the update subtracted
-  double update_ratio = 0;  ///< update_norm / weight_norm, 0 if both are
+  double update_norm = 0;   ///< 2-norm of the update
+  double update_ratio = 0;  ///< update_norm / weight_norm; 0 if the update is 0
 };
 
-/// Output of one layer; if it ran several times, over all of them.
+/// The output of one layer, over all its runs in the step.
 struct LayerStats {
   std::string name;
   double mean = 0, stddev = 0;
-  std::optional<double> output_grad_norm = {};  ///< of dL/d output; none if no gradient reached it
+  std::optional<double> output_grad_norm = {};  ///< 2-norm of dL/d output; nothing if no gradient reached it
 };
 
-/// tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
+/// The outputs of tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
 struct UnitStats {
   std::string name;                 ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
-  std::optional<double> low = {};   ///< share of values below 0.05, or -0.95 where they go from -1 to 1
+  std::optional<double> low = {};   ///< share of values below 0.05, or below -0.95 if the range is -1..1
   std::optional<double> high = {};  ///< share of values above 0.95
-  std::optional<double> dead = {};  ///< relu: share of units that are 0 for the whole batch
+  std::optional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
 };
 
-/// Gradients of a recurrent layer by time step.
+/// Gradient norms of a recurrent layer by time step.
 struct TimeStats {
   std::string name;
   std::vector<double> hidden;           ///< |dL/dh_t|, t = 0, 1, ...
   std::vector<double> cell = {};        ///< |dL/dc_t|, lstm only
-  std::vector<double> lag_hidden = {};  ///< |dL_last/dh| 0, 1, ... steps before the last, L_last being what the loss
-                                        ///< gets through the last step's output alone
+  std::vector<double> lag_hidden = {};  ///< |dL_last/dh| 0, 1, ... steps before the last; L_last is the part of the
+                                        ///< loss that depends on the last step's output alone
   std::vector<double> lag_cell = {};
 };
 
@@ -73,19 +73,19 @@ struct AttentionStats {
   std::vector<double> largest_logit;  ///< by head, before softmax
 };
 
-/// All steps since the last logged one, this one included.
+/// All steps since the last logged one, including this step.
 struct IntervalStats {
   index_t steps = 0;
   index_t clipped = 0;  ///< steps whose gradients were scaled
   index_t skipped = 0;  ///< steps without an update
-  // Of the finite losses and total norms before clipping; NaN if there was none.
+  // Over the finite losses and total norms before clipping; NaN if there are none.
   double loss_min = kNone, loss_max = kNone;
   double grad_norm_min = kNone, grad_norm_max = kNone;
 
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// What depends on the clock or the machine.
+/// Values that depend on the clock or the machine.
 struct Wall {
   double seconds = 0;  ///< since the log was opened
   std::optional<double> tokens_per_second = {};
@@ -99,26 +99,26 @@ struct StepRecord {
   double lr = 0;
   double grad_norm = 0;                    ///< joint, before clipping
   double clip_factor = 1;                  ///< joint norm after clipping / before
-  std::optional<double> loss_z = {};       ///< distance from the mean of the steps before, in standard deviations
-  std::optional<double> grad_norm_z = {};  ///< the same of the logarithm of the norm
-  std::optional<index_t> classes = {};     ///< that the loss chooses between
+  std::optional<double> loss_z = {};       ///< distance from the mean of the last steps in standard deviations
+  std::optional<double> grad_norm_z = {};  ///< of the logarithm of the norm
+  std::optional<index_t> classes = {};     ///< number of classes of the loss
   IntervalStats interval = {};
   std::vector<ParameterStats> parameters = {};
-  std::vector<LayerStats> layers = {};  ///< in the order in which they ran
+  std::vector<LayerStats> layers = {};  ///< in order of execution
   std::vector<UnitStats> units = {};
   std::vector<TimeStats> times = {};
   std::vector<AttentionStats> attention = {};
   Wall wall = {};
 };
 
-/// Something that happened at a step, a line of events.jsonl.
+/// An event at a step: a line of events.jsonl.
 struct EventRecord {
   index_t step = 0;
   std::string kind;  ///< "nonfinite", "spike", "skipped", "anomaly", "dump", "finished"
   std::string text;  ///< one sentence
   std::string layer = {}, op = {};
-  std::string file = {};  ///< in the run directory, that tells more
-  double value = 0;       ///< the norm or loss that the event is about
+  std::string file = {};  ///< with details, relative to the run directory
+  double value = 0;       ///< the norm or loss that caused the event
 };
 
 }  // namespace xtape

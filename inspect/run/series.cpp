@@ -1,4 +1,3 @@
-#include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/run/series.hpp>
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace xtape {
 
 namespace {
 
-constexpr double kNothingLeft = 1e-12;  // of lag 0; below it rounding decides
+constexpr double kNothingLeft = 1e-12;  // relative to lag 0; smaller values are rounding errors
 
 /// "layers" of "layers.3", or "".
 std::string parent_of_block(const std::string& name) {
@@ -21,7 +20,7 @@ std::string parent_of_block(const std::string& name) {
   return number ? name.substr(0, dot) : "";
 }
 
-/// DerivativeReads of the least-squares line through (0, y0), (1, y1), ...
+/// Slope of the least-squares line through (0, y0), (1, y1), ...
 double slope(const std::vector<double>& y) {
   const auto n = static_cast<double>(y.size());
   const double middle = (n - 1) / 2;
@@ -35,13 +34,6 @@ double slope(const std::vector<double>& y) {
 }
 
 }  // namespace
-
-std::optional<double> finite_median(std::span<const double> values) {
-  std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
-  if (finite.empty()) return std::nullopt;
-  return median(std::move(finite));
-}
 
 std::span<const double> first_tenth(std::span<const double> values) {
   return values.first(std::max<std::size_t>(1, values.size() / 10));

@@ -1,7 +1,8 @@
-// Small sums over the numbers of a run that verdicts and pages share.
+// Series of numbers of a run, shared by verdicts and pages.
 #pragma once
 
 #include <xtape/inspect/run/reader.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 
 #include <functional>
 #include <optional>
@@ -11,17 +12,14 @@
 
 namespace xtape {
 
-/// Median of the finite values; nothing without any.
-std::optional<double> finite_median(std::span<const double> values);
-
-/// The first and the last tenth of a series, at least one value each. Values must not be empty.
+/// The first and the last tenth of a series, at least one value. The series must not be empty.
 std::span<const double> first_tenth(std::span<const double> values);
 std::span<const double> last_tenth(std::span<const double> values);
 
-/// A number of each logged step.
+/// One number for each logged step.
 std::vector<double> series(const RunData& run, const std::function<double(const StepRecord&)>& number);
 
-/// Names of what a list in the records holds, in the order in which they first appear.
+/// The names in a list of the records, in order of first appearance.
 template <class Named>
 std::vector<std::string> names_in(const RunData& run, std::vector<Named> StepRecord::*list) {
   std::vector<std::string> names;
@@ -34,7 +32,7 @@ std::vector<std::string> names_in(const RunData& run, std::vector<Named> StepRec
   return names;
 }
 
-/// The record of that name, or null.
+/// The element of that name, or null.
 template <class Named>
 const Named* named(const std::vector<Named>& list, const std::string& name) {
   for (const Named& x : list)
@@ -42,23 +40,23 @@ const Named* named(const std::vector<Named>& list, const std::string& name) {
   return nullptr;
 }
 
-/// Layers whose output gradients tell how the gradient changes on its way down, from input to output: numbered blocks
-/// (layers.0, layers.1, ...) if there are several, else all but the last, whose output is of another kind.
+/// The layers whose output gradients show the flow through depth, from input to output: numbered blocks (layers.0,
+/// layers.1, ...) if there are several, else all layers except the last, whose output has another meaning.
 std::vector<std::string> layers_by_depth(const RunData& run);
 
-/// Layers on the way down and what the first receives of what the last does, in the median step.
+/// The first and the last of these layers, and the ratio of their output gradients in the median step.
 struct Depth {
   std::string first, last;
   std::optional<double> share;
 };
 Depth depth_of(const RunData& run);
 
-/// How the gradient of the last step's loss goes back through a recurrent layer.
+/// The gradient of the last time step's loss by lag, in one recurrent layer.
 struct LagCurve {
-  std::vector<double> share;  ///< of lag 0: medians over the logged steps; h and c together
-  double rate = 1;            ///< factor a step, fitted to the logarithms
+  std::vector<double> share;  ///< relative to lag 0, medians over the logged steps; h and c together
+  double rate = 1;            ///< factor for each step back, by a linear fit of the logarithms
 };
-/// Nothing if the run has no such numbers of this layer.
+/// Nothing if the run has no such numbers for this layer.
 std::optional<LagCurve> lag_curve(const RunData& run, const std::string& layer);
 
 }  // namespace xtape

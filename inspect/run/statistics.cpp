@@ -1,4 +1,4 @@
-#include <xtape/inspect/run/series.hpp>
+#include <xtape/core/error.hpp>
 #include <xtape/inspect/run/statistics.hpp>
 
 #include <algorithm>
@@ -7,12 +7,34 @@
 
 namespace xtape {
 
-Spread spread_of(const std::vector<double>& values) {
+namespace {
+
+std::vector<double> finite_values(std::span<const double> values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
+  return finite;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) throw ValueError("median", "there are no values");
+  std::sort(values.begin(), values.end(), [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<double> finite_median(std::span<const double> values) {
+  std::vector<double> finite = finite_values(values);
+  if (finite.empty()) return std::nullopt;
+  return median(std::move(finite));
+}
+
+Spread spread_of(const std::vector<double>& values) {
+  const std::vector<double> finite = finite_values(values);
   if (finite.empty()) return {.missing = values.size()};
   const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
-  return {*finite_median(finite), *low, *high, finite.size(), values.size() - finite.size()};
+  return {median(finite), *low, *high, finite.size(), values.size() - finite.size()};
 }
 
 }  // namespace xtape

@@ -1,4 +1,4 @@
-// Verdicts on how gradients flow: by depth and by time.
+// Verdicts on the flow of gradients through depth and time.
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
@@ -20,7 +20,7 @@ std::string pace(double rate) {
          " steps";
 }
 
-/// Recurrent layer and its curve.
+/// A recurrent layer and its gradient by lag.
 struct Named {
   std::string layer;
   LagCurve curve;
@@ -55,7 +55,7 @@ std::vector<Verdict> judge_time(const RunData& run) {
         "no recurrent layer over at least " + std::to_string(limits::kShortestLag + 1) + " steps was measured";
     return {unmeasured("vanishing_time", why), unmeasured("exploding_time", why)};
   }
-  const auto faded = [](const Named& n) {  // the limit is for 20 steps; a steep start alone is no fading
+  const auto faded = [](const Named& n) {  // the limit is for kLag steps; a steep start alone does not count
     const double limit =
         std::pow(limits::kVanishingLag, static_cast<double>(n.lag) / static_cast<double>(limits::kLag));
     return n.at_lag < limit && std::pow(n.curve.rate, static_cast<double>(n.lag)) < limit;

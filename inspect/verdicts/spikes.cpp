@@ -1,6 +1,5 @@
-#include <xtape/core/error.hpp>
-#include <xtape/inspect/log/layer_table.hpp>
-#include <xtape/inspect/run/run_json.hpp>
+#include <xtape/data/number_text.hpp>
+#include <xtape/inspect/run/statistics.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>
 
@@ -19,13 +18,6 @@ void push(std::deque<double>& values, double value) {
 std::string at(index_t step, const std::string& what) { return "step " + std::to_string(step) + ": " + what; }
 
 }  // namespace
-
-OnTrouble on_trouble(const std::string& name) {
-  if (name == "warn") return OnTrouble::warn;
-  if (name == "skip") return OnTrouble::skip;
-  if (name == "stop") return OnTrouble::stop;
-  throw ValueError("run_log", "on trouble there is warn, skip and stop, not '" + name + "'");
-}
 
 std::optional<BadStep> SpikeDetector::judge(index_t step, double loss, double norm) const {
   using Kind = BadStep::Kind;
@@ -73,7 +65,7 @@ std::optional<double> SpikeDetector::z(const std::deque<double>& before, double 
   return (value - mean) / std::sqrt(squares / (n - 1));
 }
 
-void SpikeDetector::note(double loss, double norm) {
+void SpikeDetector::add(double loss, double norm) {
   push(history_.losses, loss);
   push(history_.norms, norm);
   if (norm > 0) push(history_.log_norms, std::log(norm));

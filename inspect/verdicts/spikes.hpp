@@ -1,7 +1,7 @@
-// Watch: looks at loss and gradient norm of every step, logged or not, and says what is out of the ordinary.
+// SpikeDetector: checks the loss and the gradient norm of every step, logged or not.
 #pragma once
 
-#include <xtape/inspect/run/records.hpp>
+#include <xtape/core/config.hpp>
 
 #include <deque>
 #include <optional>
@@ -9,16 +9,6 @@
 #include <utility>
 
 namespace xtape {
-
-/// What to do about a step whose loss or gradient is not finite, or that is a spike.
-enum class OnTrouble {
-  warn,  ///< say so; the optimizer itself leaves the weights alone when a gradient is not finite
-  skip,  ///< RunLog::accepts says false, so that no update is made, for spikes too
-  stop,  ///< throw DivergedError for what is not finite
-};
-
-/// The policy of that name. Throws ValueError for another name.
-OnTrouble on_trouble(const std::string& name);
 
 struct BadStep {
   enum class Kind { nonfinite, spike } kind;
@@ -28,18 +18,19 @@ struct BadStep {
 
 class SpikeDetector {
  public:
-  /// What is wrong with a step, judged by the steps noted before; nothing if all is well.
+  /// What is wrong with a step, compared with the steps added before; nothing if it is normal. The limits are in
+  /// limits.hpp.
   std::optional<BadStep> judge(index_t step, double loss, double grad_norm) const;
 
-  /// Distance from the mean of the last steps in standard deviations; of the norm, of its logarithm. Nothing before
-  /// there are enough steps, or if they are all equal.
+  /// Distance from the mean of the last steps in standard deviations; for the norm, that of its logarithm. Nothing if
+  /// there are too few steps or they are all equal.
   std::optional<double> loss_z(double loss) const { return z(history_.losses, loss); }
   std::optional<double> grad_norm_z(double norm) const;
 
-  /// A step that is over. What is not finite does not change what is ordinary.
-  void note(double loss, double grad_norm);
+  /// Adds a step to the history. Values that are not finite are ignored.
+  void add(double loss, double grad_norm);
 
-  /// The finite numbers of the last steps, for a run that goes on later.
+  /// The finite values of the last steps, which a resumed run needs.
   struct History {
     std::deque<double> losses, norms, log_norms;
   };

@@ -1,5 +1,5 @@
-// Verdicts on the course of a run: numbers that are not finite, divergence, spikes, whether the loss falls.
-#include <xtape/inspect/log/layer_table.hpp>
+// Verdicts on the training as a whole: NaN and infinity, divergence, spikes, whether the loss falls.
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>
@@ -17,7 +17,7 @@ std::string at(index_t step) { return "step " + std::to_string(step); }
 
 bool broken(const StepRecord& s) { return !std::isfinite(s.loss) || !std::isfinite(s.grad_norm); }
 
-/// The first layer on the way forward whose output is not finite; else the first parameter with such a gradient.
+/// The first layer, in order of execution, whose output is not finite; else the first parameter whose gradient is not.
 std::string broken_layer(const StepRecord& s) {
   for (const LayerStats& layer : s.layers)
     if (!std::isfinite(layer.mean)) return layer.name;
@@ -89,8 +89,8 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
 }
 
-/// True if the norm at a logged step is far above those after it too, or at the end above the one before: else it is a
-/// new level and no spike.
+/// Whether the norm at a logged step is also far above the norms after it, or, at the last step, above the one before.
+/// Otherwise it is the start of a new level and not a spike.
 bool sticks_out(const RunData& run, std::size_t at) {
   std::vector<double> others;
   for (std::size_t i = at + 1; i < run.steps.size() && others.size() < limits::kSpikeMinimum; ++i)
@@ -180,14 +180,14 @@ std::set<index_t> spike_steps(const RunData& run) {
   std::set<index_t> steps;
   for (const EventRecord& event : run.events)
     if (event.kind == "spike") steps.insert(event.step);
-  SpikeDetector watch;
+  SpikeDetector detector;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const StepRecord& s = run.steps[i];
     const double loss = run.only_norms ? 0 : s.loss;
-    const std::optional<BadStep> trouble = watch.judge(s.step, loss, s.grad_norm);
+    const std::optional<BadStep> trouble = detector.judge(s.step, loss, s.grad_norm);
     const bool of_the_loss = trouble && trouble->value == loss;
     if (trouble && trouble->kind == BadStep::Kind::spike && (of_the_loss || sticks_out(run, i))) steps.insert(s.step);
-    watch.note(loss, s.grad_norm);
+    detector.add(loss, s.grad_norm);
   }
   return steps;
 }

@@ -1,4 +1,5 @@
-// Verdicts on parts of a model: units, clipping, updates, layers that do not learn.
+// Verdicts on units, clipping, update sizes and layers that do not learn.
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 std::string percent(double share) { return number_text(100 * share, "%.3g") + " %"; }
 
-/// Median over the logged steps of a share of units, by name; the highest of them.
+/// The units with the highest share, by the median over the logged steps.
 struct Highest {
   std::string name;
   double share = 0;
@@ -27,7 +28,7 @@ bool is_gate(const std::string& name) {
   return false;
 }
 
-/// The one that is highest above its limit.
+/// The units whose share is highest relative to its limit.
 Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitStats&)>& share,
                 const std::function<double(const std::string&)>& limit) {
   Highest out;
@@ -73,7 +74,7 @@ bool is_frozen(const RunData& run, const std::string& parameter) {
   return info && !info->trainable;
 }
 
-/// Weights only: a bias starts at zero and its ratio says nothing.
+/// Biases start at zero, so their update ratio means nothing.
 bool is_bias(const std::string& name) { return name.find("bias") != name.npos; }
 
 Verdict judge_ratios(const RunData& run) {

@@ -1,6 +1,5 @@
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
-
-#include <xtape/inspect/run/run_json.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
 #include <xtape/data/files.hpp>
 
 #include "child_process.hpp"
-#include "inspect/log/file_size_limit.hpp"
 #include "support.hpp"
 
 #include <sys/stat.h>
@@ -95,21 +94,6 @@ TEST_CASE("a file that changes while it is read is refused") {
   check_throws<FileError>([&] { read_file(path); }, "growing changed while it was read");
   done = true;
   writer.join();
-}
-
-TEST_CASE("a whole file is there complete or not at all") {
-  const TemporaryDirectory work;
-  const std::string path = work.path() + "/file";
-  write_file(path, "one");
-  write_file(path, "two");
-  CHECK(content_of(path) == "two");
-  {
-    const FileSizeLimit limit(2);
-    check_throws<FileError>([&] { write_file(path, "three"); }, "[write_file] " + path + ": File too large");
-  }
-  CHECK(content_of(path) == "two");
-  CHECK(std::distance(std::filesystem::directory_iterator(work.path()), {}) == 1);
-  check_throws<FileError>([&] { write_file(work.path() + "/none/file", ""); }, "No such file or directory");
 }
 
 TEST_CASE("the checksum is that of zip") { CHECK(crc32("123456789") == 0xCBF43926); }

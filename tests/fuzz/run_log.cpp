@@ -3,8 +3,8 @@
 
 #include <xtape/inspect/log/log_state.hpp>
 #include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
-#include <xtape/inspect/run/norms_csv.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 
 namespace xtape::fuzz {
@@ -51,7 +51,7 @@ void try_input(std::string_view input) {
       return show(std::move(run));
     }
     case 2:
-      resumed_run_json(text, {}, 7);
+      resumed_run_json(text, {});
       return;
     default:
       log_state(text);

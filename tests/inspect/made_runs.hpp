@@ -1,6 +1,7 @@
 // Run directories with known truth.
 #pragma once
 
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 
@@ -69,15 +70,13 @@ struct MadeRun {
 
   /// Writes it and returns the directory.
   std::string write(const TemporaryDirectory& work, const std::string& name) const {
-    RunInfo info = {.program = "made",
-                    .options = {},
-                    .seed = 1,
+    RunInfo info = {.description = {.program = "made", .seed = 1},
                     .dtype = "f32",
                     .blas = "none",
                     .isa = "v4",
                     .threads = 1,
                     .parameters = 300};
-    info.options.emplace_back("steps", index_t{10 * steps});
+    info.description.options.emplace_back("steps", index_t{10 * steps});
     for (int layer = 0; layer < 3; ++layer)
       info.layout.push_back({"layers." + std::to_string(layer) + ".weight", {10, 10}, true});
     work.write(name + "/run.json", run_json(info));

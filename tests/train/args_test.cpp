@@ -164,3 +164,20 @@ TEST_CASE("the values are listed with their types") {
       {"text", std::string("x")}};
   CHECK((args.values() == expected));
 }
+
+TEST_CASE("arguments convert to the description of a run") {
+  Args args("program", "About.", {.steps = 5, .seed = 3});
+  args.resumable();
+  check_throws<UsageError>([&] { (void)RunDescription(args); }, "an option is read before the arguments are parsed");
+  const char* argv[] = {"program", "--out", "somewhere", "--on-trouble", "skip", "--detect-anomaly"};
+  args.parse(6, argv);
+  const RunDescription run = args;
+  CHECK(run.program == "program");
+  CHECK(run.seed == 3);
+  CHECK(run.steps == 5);
+  CHECK(run.directory == "somewhere");
+  CHECK(!run.resumes);
+  CHECK(run.on_trouble == OnTrouble::skip);
+  CHECK(run.detect_anomaly);
+  CHECK(run.options == args.values());
+}

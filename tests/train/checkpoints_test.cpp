@@ -12,11 +12,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Stands for the log: a directory, and a number that must go on.
+/// Stands for the log: a state that must be saved and loaded.
 struct Notes {
-  std::string path;
   index_t count = 0, resumed_at = -1;
-  const std::string& directory() const { return path; }
   std::string state() const { return std::to_string(count); }
   void load_state(index_t step, const std::string& state) {
     resumed_at = step;
@@ -62,9 +60,9 @@ struct Run {
         norm(store.root() / "norm", width),
         drop(store.root() / "drop", 0.5),
         opt(decay_groups(store, 0.1), adam),
-        notes{directory},
         data(7, "data"),
-        checkpoints(*args, store, opt, notes, options) {
+        checkpoints(*args, store, opt, directory, options) {
+    checkpoints.carry("log", notes);
     checkpoints.carry("data", data);
     checkpoints.carry("memory", memory);
   }
@@ -139,8 +137,7 @@ TEST_CASE("Adam goes on after a checkpoint as if there had been none") {  // O-3
     ParamStore store;  // anew for each step, as in a new process
     Parameter w = store.root().parameter("w", {1}, init::zeros());
     Adam opt(all_parameters(store));
-    Notes notes{work.path()};
-    Checkpoints checkpoints(*args, store, opt, notes, {.console = false});
+    Checkpoints checkpoints(*args, store, opt, work.path(), {.console = false});
     if (i > 0) CHECK(checkpoints.load(work.path() + "/file") == static_cast<index_t>(i));
     w.set_grad(row({gradients[i]}));
     opt.step(0.1);
@@ -181,9 +178,10 @@ TEST_CASE("all that does not fit is listed at once, and nothing is changed") {  
   ParamStore store(5);
   Linear layer(store.root() / "in", 3, 5);
   SGD sgd(all_parameters(store));
-  Notes notes{work.path()};
+  Notes notes;
   const auto args = arguments(4);
-  Checkpoints checkpoints(*args, store, sgd, notes, {.console = false});
+  Checkpoints checkpoints(*args, store, sgd, work.path(), {.console = false});
+  checkpoints.carry("log", notes);
   check_throws<MismatchError>(
       [&] { checkpoints.load(path); },
       "unexpected masks of drop, carried/memory, stream data, out.weight, out.bias, norm.weight");
@@ -260,7 +258,7 @@ TEST_CASE("the newest are kept, the best is kept, and of damaged ones the next o
   }
   work.write("checkpoints/step_8.safetensors", "");
   Run run(work.path(), arguments(12, work.path()), quiet(2, 2));
-  check_throws<FileError>([&] { run.checkpoints.resume(); }, "no checkpoint in " + directory + " is sound");
+  check_throws<FileError>([&] { run.checkpoints.resume(); }, "no checkpoint in " + directory + " is intact");
   fs::remove_all(directory);
   CHECK(run.checkpoints.resume() == 0);
   CHECK(run.notes.resumed_at == 0);
@@ -297,7 +295,7 @@ TEST_CASE("wrong uses of checkpoints are refused") {
   check_throws<NameError>([&] { run.checkpoints.carry("memory", run.data); }, "carried as 'memory' already");
   ParamStore store;
   const Parameter bad = store.root().parameter("optimizer/w", {1}, init::zeros());
-  check_throws<NameError>([&] { save_weights(work.path() + "/file", store); }, "is kept for checkpoints");
+  check_throws<NameError>([&] { save_weights(work.path() + "/file", store); }, "is reserved for checkpoints");
 }
 
 TEST_CASE("a random stream goes on from its position") {

@@ -32,7 +32,7 @@ TEST_CASE("what is no name map is refused") {
   const auto load = [&](const std::string& text) { NameMap::load(work.write("map.json", text)); };
   check_throws<FileError>([&] { load("{"); }, "map.json: this is not a JSON object of names");
   check_throws<FileError>([&] { load("[]"); }, "this is not a JSON object of names");
-  check_throws<FileError>([&] { load(R"({"a": 3})"); }, "'a' stands for neither a name nor null");
+  check_throws<FileError>([&] { load(R"({"a": 3})"); }, "'a' maps to neither a name nor null");
   check_throws<FileError>([&] { load(R"({"a.*": "*.*"})"); }, "'a.*' has fewer * than '*.*'");
   check_throws<FileError>([] { NameMap::load("/nowhere"); }, "/nowhere");
 }

@@ -2,7 +2,8 @@
 
 #include <xtape/core/random.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
+#include <xtape/data/number_text.hpp>
 
 #include <nlohmann/json.hpp>
 

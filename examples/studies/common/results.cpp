@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/json_text.hpp>
+#include <xtape/data/json.hpp>
 #include "studies/common/sweep.hpp"
 
 #include <algorithm>

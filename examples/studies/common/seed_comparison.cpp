@@ -1,10 +1,10 @@
 #include "seed_comparison.hpp"
 
 #include <xtape/core/threads.hpp>
-#include <xtape/data/files.hpp>
+#include <xtape/data/durable_file.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
-#include <xtape/inspect/run/run_json.hpp>
 
 #include <algorithm>
 #include <iostream>

@@ -1,9 +1,10 @@
 #include "studies/common/sweep.hpp"
 #include <xtape/core/error.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
-#include <xtape/inspect/run/run_json.hpp>
 
 #include <fcntl.h>
 #include <sys/prctl.h>

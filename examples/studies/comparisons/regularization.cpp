@@ -4,7 +4,7 @@
 #include "studies/common/seed_comparison.hpp"
 
 #include <xtape/data/files.hpp>
-#include <xtape/inspect/run/run_json.hpp>
+#include <xtape/data/number_text.hpp>
 #include <xtape/train/program.hpp>
 
 #include <map>

@@ -2,9 +2,9 @@
 
 #include "overfit_tasks.hpp"
 
+#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/measure/update_split.hpp>
-#include <xtape/inspect/run/run_json.hpp>
 #include <xtape/inspect/run/series.hpp>
 
 #include <algorithm>

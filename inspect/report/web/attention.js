@@ -1,5 +1,5 @@
 
-// Attention: every head of every layer on one sentence, one of them large, and the entropy of all by step.
+// Attention: every head of every layer on one sentence, one of them enlarged, and the entropy of all heads by step.
 class AttentionPlot {
   constructor(parent, spec) {
     this.spec = spec;
@@ -13,7 +13,7 @@ class AttentionPlot {
         ...spec.warnings.map((w) => element('p', 'quiet', 'Note: ' + w + '.')));
     this.step = (spec.steps?.length ?? 0) - 1;
     const last = spec.steps?.at(-1).entropy ?? [0];
-    this.head = last.indexOf(Math.min(...last));  // the one that chooses most
+    this.head = last.indexOf(Math.min(...last));  // the head with the lowest entropy
     if (spec.steps) this.build();
     if (spec.names.length > 0) {
       this.entropyBox = element('div', 'pair');
@@ -112,7 +112,7 @@ class AttentionPlot {
     this.paint(this.canvas, this.head);
     this.caption.textContent = `Layer ${this.head / heads | 0}, head ${this.head % heads}, step ${
         groupDigits(
-            this.spec.steps[this.step].step)}, entropy ${entropy[this.head].toFixed(2)}. Square-root scale of colours.`;
+            this.spec.steps[this.step].step)}, entropy ${entropy[this.head].toFixed(2)}. Square-root scale of colors.`;
     this.canvas.setAttribute('aria-label', this.caption.textContent);
   }
 

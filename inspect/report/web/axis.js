@@ -1,5 +1,5 @@
 
-// The axis of steps that all charts share: one cursor, one zoom.
+// The axis of steps, with one cursor and one zoom for all charts.
 const axis = {
   start: 0,
   width: 1,

@@ -1,12 +1,12 @@
 
-// Colours of the theme that is on, and of values.
+// Colors of the active theme and of values.
 const theme = {
   dark: () => document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' :
                                                        matchMedia('(prefers-color-scheme: dark)').matches,
-  colour: (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim(),
+  color: (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim(),
 };
 
-// Every 16th colour of viridis (van der Walt and Smith 2015).
+// Every 16th color of viridis (van der Walt and Smith 2015).
 const VIRIDIS = [
   '440154', '481a6c', '472f7d', '414487', '39568c', '31688e', '2a788e', '23888e', '1f988b', '22a884', '35b779',
   '54c568', '7ad151', 'a5db36', 'd2e21b', 'fde725'
@@ -19,10 +19,10 @@ function viridis(share) {
   return VIRIDIS[low].map((c, i) => Math.round(c + (VIRIDIS[high][i] - c) * part));
 }
 
-function rgb(colour, alpha = 1) { return `rgba(${colour.join(',')},${alpha})`; }
+function rgb(color, alpha = 1) { return `rgba(${color.join(',')},${alpha})`; }
 
-/** Lines of layers, from input to output. */
-function depthColour(i, n) {
+/** Colors of the lines of layers, from input to output. */
+function depthColor(i, n) {
   const share = n > 1 ? i / (n - 1) : 0.4;
   return rgb(viridis(theme.dark() ? 0.3 + 0.66 * share : 0.78 * share));
 }
@@ -30,9 +30,9 @@ function depthColour(i, n) {
 const RUN_DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 2, 1, 2]];
 const RUN_POINTS = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
 
-function runColour(i) { return theme.colour('run' + (i % 6)); }
+function runColor(i) { return theme.color('run' + (i % 6)); }
 
-/** A hatch that marks numbers that are not finite. */
+/** A hatch that marks NaN and infinity. */
 function hatch(context) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 6;

@@ -2,7 +2,7 @@
 // The comparison: curves of up to six groups of runs, chosen in the table.
 const MOST_CURVES = 6;
 
-/** Which groups are drawn, each with a colour of its own that it keeps. */
+/** The selected groups. Each keeps its color. */
 const curves = {
   slots: new Map(),
   rows() { return [...this.slots.keys()].sort((a, b) => a - b); },
@@ -16,7 +16,7 @@ const curves = {
   },
 };
 
-/** Boxes in the table, with the line that a group has in the charts. */
+/** Check boxes in the table, with the line style of each group. */
 function showBoxes() {
   for (const box of document.querySelectorAll('input[data-group]')) {
     const row = Number(box.dataset.group), label = box.parentElement;
@@ -26,7 +26,7 @@ function showBoxes() {
     box.checked = curves.slots.has(row);
     box.disabled = !box.checked && curves.slots.size >= MOST_CURVES;
     const slot = curves.slot(row);
-    if (box.checked) box.after(legendLine(runColour(slot), RUN_DASHES[slot], 2));
+    if (box.checked) box.after(legendLine(runColor(slot), RUN_DASHES[slot], 2));
   }
 }
 

@@ -1,10 +1,10 @@
 
-// Values as inspect/report/bands_json.cpp writes them.
+// Decodes the values that inspect/report/downsample_json.cpp writes.
 const ZERO = 65533, BROKEN = 65534, ABSENT = 65535;
 
 function bytesOf(base64) { return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)); }
 
-/** NaN: no value; Infinity: only values that are not finite. */
+/** NaN: no value; Infinity: no finite value. */
 function decodeValues(base64, json) {
   const view = new DataView(bytesOf(base64).buffer);
   const out = new Float64Array(json.rows * json.buckets);

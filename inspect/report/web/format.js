@@ -40,7 +40,7 @@ function decadeText(x) {
 
 function groupDigitsOrFraction(x) { return x >= 1 ? groupDigits(x) : String(Number(x.toPrecision(3))); }
 
-/** A layer's name where there is little room. */
+/** A shortened layer name. */
 function shortName(name) {
   return name.replace(/\blayers?\.(\d+)\.?/g, 'L$1 ')
       .replace(/self_attn/g, 'attn')

@@ -1,8 +1,8 @@
 
-// Heat maps: one pixel a cell in an off-screen picture, stretched over the plot of a chart without lines.
+// Heat maps: an off-screen image with one pixel for each cell, stretched over the plot of an empty chart.
 
-/** A range for colours: the 1st to the 99th percentile, outward to 1, 3 or 10, at least two decades. */
-function colourRange(values) {
+/** Color range: the 1st to the 99th percentile, rounded outward to 1, 3 or 10, at least two decades. */
+function colorRange(values) {
   const logs = Array.from(values).filter((v) => v > 0 && Number.isFinite(v)).map(Math.log10).sort((a, b) => a - b);
   if (logs.length === 0) return [-2, 0];
   const at = (share) => logs[Math.round(share * (logs.length - 1))];
@@ -12,7 +12,7 @@ function colourRange(values) {
   return [low, high];
 }
 
-/** The picture of some rows, [top to bottom]. */
+/** The image of some rows, from top to bottom. */
 function paintCells(bands, which, rows, [low, high]) {
   const picture = document.createElement('canvas');
   picture.width = bands.buckets;
@@ -23,15 +23,15 @@ function paintCells(bands, which, rows, [low, high]) {
     for (let b = 0; b < bands.buckets; ++b) {
       const v = bands.at(row, b, which), at = 4 * (line * bands.buckets + b);
       if (Number.isNaN(v)) continue;
-      const colour = v > 0 ? viridis((Math.log10(v) - low) / (high - low)) : zero;
-      image.data.set([...colour, 255], at);
+      const color = v > 0 ? viridis((Math.log10(v) - low) / (high - low)) : zero;
+      image.data.set([...color, 255], at);
     }
   });
   pen.putImageData(image, 0, 0);
   return picture;
 }
 
-/** Draws rows (top to bottom) of bands; `gaps` tells before which lines 2 px are left free. */
+/** Draws rows (top to bottom) of bands; `gaps` are the rows with 2 px of space before them. */
 function cellsPlugin(plot) {
   return {
     id: 'cells',
@@ -46,7 +46,7 @@ function cellsPlugin(plot) {
       pen.beginPath();
       pen.rect(left, top, right - left, bottom - top);
       pen.clip();
-      pen.fillStyle = theme.colour('empty');
+      pen.fillStyle = theme.color('empty');
       pen.fillRect(left, top, right - left, bottom - top);
       pen.imageSmoothingEnabled = false;
       pen.drawImage(picture, from, top, to - from, bottom - top);
@@ -58,15 +58,15 @@ function cellsPlugin(plot) {
                 x.getPixelForValue(axis.x(b) - axis.width / 2), top + line * height,
                 Math.max(1.5, (to - from) / bands.buckets), height);
       });
-      pen.fillStyle = theme.colour('page');
+      pen.fillStyle = theme.color('page');
       for (const line of gaps) pen.fillRect(left, top + line * height - 1, right - left, 2);
       pen.restore();
     },
   };
 }
 
-/** A bar of colours with its values. */
-function colourBar([low, high]) {
+/** A color bar with its values. */
+function colorBar([low, high]) {
   const stops = Array.from({length: 16}, (_, i) => rgb(viridis(i / 15)));
   const bar = element('div'), labels = element('p');
   bar.style.background = `linear-gradient(to right, ${stops.join(',')})`;
@@ -76,10 +76,10 @@ function colourBar([low, high]) {
     label.style.left = 100 * (e - low) / (high - low) + '%';
     labels.append(label);
   }
-  return element('div', 'colours', bar, labels);
+  return element('div', 'colors', bar, labels);
 }
 
-/** Buttons of which one is pressed. */
+/** A group of buttons, one of them pressed. */
 function choice(names, chosen, choose) {
   const box = element('div', 'choice'), buttons = names.map((name, i) => {
     const button = element('button', '', name);
@@ -96,7 +96,7 @@ function choice(names, chosen, choose) {
   return box;
 }
 
-/** What heat maps of layers and of lags share. `maps` are choices (weights or outputs; recurrent layers). */
+/** Base of the heat maps of layers and of lags. `maps` are choices (weights or outputs; recurrent layers). */
 class HeatPlot {
   constructor(parent, maps, options) {
     this.maps = maps.map((m) => ({...m, bands: new Bands(m.data)}));
@@ -119,7 +119,7 @@ class HeatPlot {
 
   get map() { return this.maps[this.chosen]; }
 
-  /** Below the plot: colours, a sentence, choices. */
+  /** Below the plot: color bar, caption, choices. */
   showScale(unit) {
     const choices = element('div', 'choice');
     if (this.maps.length > 1)
@@ -132,7 +132,7 @@ class HeatPlot {
         this.which = ['middle', 'high'][i];
         this.draw();
       }));
-    this.scale.replaceChildren(colourBar(this.range), element('p', 'unit', unit), choices);
+    this.scale.replaceChildren(colorBar(this.range), element('p', 'unit', unit), choices);
   }
 
   drawHeat(yTicks, plugins, padding = 0) {
@@ -182,7 +182,7 @@ class LayerPlot extends HeatPlot {
 
   draw() {
     const {rows, bands} = this.map, count = rows.length;
-    this.range = colourRange(bands[this.which]);
+    this.range = colorRange(bands[this.which]);
     const height = Math.min(900, Math.max(90, count * (count > 40 ? 10 : 15)) + 42);
     this.panel.plot.style.height = this.beside.style.height = height + 'px';
     this.panel.says.textContent = this.map.text;
@@ -195,7 +195,7 @@ class LayerPlot extends HeatPlot {
       },
       ticks: {
         autoSkip: false,
-        color: theme.colour('muted'),
+        color: theme.color('muted'),
         font: {size: 11},
         padding: 4,
         callback: (v) => {
@@ -212,7 +212,7 @@ class LayerPlot extends HeatPlot {
     this.cursorMoved();
   }
 
-  /** Norms at the cursor, and dashed the median of the last tenth. */
+  /** Norms at the cursor; dashed: the median of the last tenth. */
   drawSide() {
     this.side?.destroy();
     const {rows, bands} = this.map, count = rows.length, tenth = Math.max(1, Math.floor(bands.buckets / 10));
@@ -221,12 +221,12 @@ class LayerPlot extends HeatPlot {
     const points = (values) => values.map((v, r) => ({x: v > 0 && Number.isFinite(v) ? v : NaN, y: count - r - 0.5}));
     this.sidePoints = points;
     const [min, max] = decades([10 ** this.range[0], 10 ** this.range[1]]);
-    const colour = theme.colour('train'), muted = theme.colour('muted');
+    const color = theme.color('train'), muted = theme.color('muted');
     this.side = plainChart(this.sideCanvas, {
       type: 'line',
       data: {
         datasets: [
-          {data: [], borderColor: colour, backgroundColor: colour, borderWidth: 1.5, pointRadius: count > 40 ? 0 : 2.5},
+          {data: [], borderColor: color, backgroundColor: color, borderWidth: 1.5, pointRadius: count > 40 ? 0 : 2.5},
           {data: points(late), borderColor: muted, borderWidth: 1, borderDash: [3, 3], pointRadius: 0}
         ]
       },

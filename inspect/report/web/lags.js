@@ -1,5 +1,5 @@
 
-// Lag x step: how the gradient of the last step's output goes back through a recurrent layer. Lag 0 is on top.
+// Lag x step: the gradient of the last time step's loss, backward through a recurrent layer. Lag 0 is on top.
 const LEFT_OVER = 0.01;  // of lag 0
 
 class LagPlot extends HeatPlot {
@@ -22,7 +22,7 @@ class LagPlot extends HeatPlot {
     };
   }
 
-  /** The row at which less than 1 % of lag 0 is left; none if more is left everywhere. */
+  /** The first row at which less than 1 % of lag 0 is left, or none. */
   edge(bucket) {
     const {bands} = this.map, start = bands.at(0, bucket);
     if (!(start > 0)) return null;
@@ -37,12 +37,12 @@ class LagPlot extends HeatPlot {
       afterDatasetsDraw: (chart) => {
         const pen = chart.ctx, {left, right, top, bottom} = chart.chartArea,
               height = (bottom - top) / this.map.bands.rows;
-        for (const [colour, width] of [['rgba(0,0,0,0.45)', 3.5], ['#fff', 1.6]]) {
+        for (const [color, width] of [['rgba(0,0,0,0.45)', 3.5], ['#fff', 1.6]]) {
           pen.save();
           pen.beginPath();
           pen.rect(left, top, right - left, bottom - top);
           pen.clip();
-          pen.strokeStyle = colour;
+          pen.strokeStyle = color;
           pen.lineWidth = width;
           pen.lineJoin = 'round';
           pen.beginPath();
@@ -80,7 +80,7 @@ class LagPlot extends HeatPlot {
 
   draw() {
     const {bands, first} = this.map;
-    this.range = colourRange(bands[this.which]);
+    this.range = colorRange(bands[this.which]);
     this.panel.says.textContent = this.map.text;
     const every = Math.max(1, 2 ** Math.ceil(Math.log2(first.length / 9)));
     this.drawHeat(
@@ -90,7 +90,7 @@ class LagPlot extends HeatPlot {
           },
           ticks: {
             autoSkip: false,
-            color: theme.colour('muted'),
+            color: theme.color('muted'),
             font: {size: 11},
             padding: 4,
             callback: (v) => 'lag ' + first[Math.round(v - 0.5)]
@@ -112,7 +112,7 @@ class LagPlot extends HeatPlot {
         (lag, r) => ({x: lag, y: bands.at(r, b) > 0 && Number.isFinite(bands.at(r, b)) ? bands.at(r, b) : NaN}));
     const sets = chosen.map((b, i) => ({
                               data: values(b),
-                              borderColor: depthColour(i, chosen.length),
+                              borderColor: depthColor(i, chosen.length),
                               borderWidth: 1.75,
                               pointRadius: first.length === 1 ? 3 : 0,
                               row: i
@@ -124,7 +124,7 @@ class LagPlot extends HeatPlot {
       data: {datasets: sets},
       plugins: [endLabelsPlugin(
           chosen.map((b) => axis.stepText(b).replace(/^steps? /, '').replace(/–.*/, '')),
-          (i) => depthColour(i, chosen.length), 0)],
+          (i) => depthColor(i, chosen.length), 0)],
       options: {
         layout: {padding: {top: 12, right: 52}},
         scales: {x: {...stepScale(), min: 0, max: Math.max(1, this.map.last.at(-1))}, y: decadeScale(min, max, 7)}

@@ -1,7 +1,7 @@
 
-// Charts of lines over steps (or lags, or depth): the median of each bucket, and the band from least to greatest.
+// Charts of lines over steps (or lags, or depth): the median of each bucket, and a band from lowest to highest.
 
-/** The frame of a chart: title and sentence, readout, plot, unit, table. */
+/** The frame of a chart: title, caption, readout, plot, unit, table. */
 function makePanel(parent, spec) {
   const panel = {
     root: element('section', 'panel' + (spec.wide ? ' wide' : '')),
@@ -19,7 +19,7 @@ function makePanel(parent, spec) {
   return panel;
 }
 
-/** A canvas in a plot that reads as an image, with the readout as its text. */
+/** A canvas with the role of an image; the readout is its text. */
 function makeCanvas(plot, label) {
   const canvas = element('canvas');
   canvas.setAttribute('role', 'img');
@@ -41,21 +41,21 @@ function decades(values) {
   return [10 ** from, 10 ** Math.max(to, from + 1)];
 }
 
-/** A logarithmic axis with ticks at powers of ten only, at most about so many. */
+/** A logarithmic axis with ticks at powers of ten, limited in number. */
 function decadeScale(min, max, most) {
   const from = Math.round(Math.log10(min)), to = Math.round(Math.log10(max)), step = Math.ceil((to - from) / most);
   return {
     type: 'logarithmic',
     min,
     max,
-    grid: {color: theme.colour('grid'), drawBorder: false},
+    grid: {color: theme.color('grid'), drawBorder: false},
     afterBuildTicks(scale) {
       scale.ticks = [];
       for (let e = from; e <= to; e += step) scale.ticks.push({value: 10 ** e});
     },
     ticks: {
       autoSkip: false,
-      color: theme.colour('muted'),
+      color: theme.color('muted'),
       font: {size: 11},
       padding: 6,
       maxRotation: 0,
@@ -77,8 +77,8 @@ function isLog(spec, bands) {
 function niceShare(top) { return [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8].find((end) => top <= end * 0.96) ?? 1; }
 
 function yScale(spec, bands, log) {
-  const grid = {color: theme.colour('grid'), drawBorder: false},
-        ticks = {color: theme.colour('muted'), font: {size: 11}, padding: 6};
+  const grid = {color: theme.color('grid'), drawBorder: false},
+        ticks = {color: theme.color('muted'), font: {size: 11}, padding: 6};
   const values = [...bands.low, ...bands.high, ...(spec.points?.values ?? []).map((p) => p[1])];
   if (log) {
     const [min, max] = decades(values.concat(spec.guides.filter((g) => !g.limit).map((g) => g.at)));
@@ -105,7 +105,7 @@ function stepScale() {
     max: axis.range[1],
     grid: {display: false, drawBorder: false},
     ticks: {
-      color: theme.colour('muted'),
+      color: theme.color('muted'),
       font: {size: 11},
       maxTicksLimit: 7,
       maxRotation: 0,
@@ -147,17 +147,17 @@ class LinePlot {
     this.cursorMoved();
   }
 
-  /** The one that is looked at is drawn first, which is on top. */
+  /** The highlighted line is drawn first, which puts it on top. */
   rows() {
     if (this.spec.shown) return this.spec.shown();
     const rows = this.spec.names.map((_, i) => i), focus = this.spec.focus?.();
     return focus === undefined ? rows : [focus, ...rows.filter((r) => r !== focus)];
   }
 
-  colour(row) {
-    if (this.spec.focus) return theme.colour(row === this.spec.focus() ? 'train' : 'quiet-line');
-    if (this.spec.tone === 'runs') return runColour(this.spec.slot(row));
-    return this.spec.names.length === 1 ? theme.colour('train') : depthColour(row, this.spec.names.length);
+  color(row) {
+    if (this.spec.focus) return theme.color(row === this.spec.focus() ? 'train' : 'quiet-line');
+    if (this.spec.tone === 'runs') return runColor(this.spec.slot(row));
+    return this.spec.names.length === 1 ? theme.color('train') : depthColor(row, this.spec.names.length);
   }
   dash(row) { return this.spec.tone === 'runs' ? RUN_DASHES[this.spec.slot(row) % 6] : []; }
   weight(row) {
@@ -166,7 +166,7 @@ class LinePlot {
   }
   x(bucket) { return this.overSteps ? axis.x(bucket) : this.spec.places[bucket]; }
 
-  /** Buckets that hold a value; those with numbers that are not finite break the line. */
+  /** Buckets with a value. NaN or infinity breaks the line. */
   points(row, which, log) {
     const out = [];
     for (let b = 0; b < this.bands.buckets; ++b) {
@@ -181,14 +181,14 @@ class LinePlot {
     const sets = [], spec = this.spec;
     const band = this.bands.spread && (spec.names.length === 1 || spec.tone === 'runs');
     for (const row of this.rows()) {
-      const colour = this.colour(row),
-            line = {borderColor: colour, borderDash: this.dash(row), borderWidth: this.weight(row)};
+      const color = this.color(row),
+            line = {borderColor: color, borderDash: this.dash(row), borderWidth: this.weight(row)};
       const marks = spec.places && spec.places.length <= 40 && spec.tone === 'runs';
       sets.push({
         row,
         data: this.points(row, 'middle', log),
         ...line,
-        backgroundColor: colour,
+        backgroundColor: color,
         pointRadius: marks           ? 3 :
             this.bands.buckets === 1 ? 3 :
                                        0,
@@ -196,19 +196,19 @@ class LinePlot {
         stepped: spec.bars ? 'middle' : false,
         fill: spec.bars ? 'origin' : false
       });
-      if (spec.bars) sets.at(-1).backgroundColor = colour + '33';
+      if (spec.bars) sets.at(-1).backgroundColor = color + '33';
       if (!band) continue;
-      const quiet = {borderWidth: 0, pointRadius: 0, backgroundColor: colour + '2b'};
+      const quiet = {borderWidth: 0, pointRadius: 0, backgroundColor: color + '2b'};
       sets.push(
           {data: this.points(row, 'high', log), ...quiet, fill: '+1'},
           {data: this.points(row, 'low', log), ...quiet, fill: false});
     }
     if (spec.points?.values.length) {
-      const colour = theme.colour('validation');
+      const color = theme.color('validation');
       sets.unshift({
         data: spec.points.values.map(([x, y]) => ({x, y: Number(y)})),
-        borderColor: colour,
-        backgroundColor: colour,
+        borderColor: color,
+        backgroundColor: color,
         borderWidth: 1,
         pointRadius: spec.points.values.length > 60 ? 1.5 : 2.5
       });
@@ -223,7 +223,7 @@ class LinePlot {
     if (this.overSteps) plugins.push(brokenPlugin(bands));
     if (spec.marks) plugins.push(spikesPlugin(page.spikes));
     const labelled = spec.names.length > 1 && !spec.focus;
-    if (labelled) plugins.push(endLabelsPlugin(names, (row) => this.colour(row)));
+    if (labelled) plugins.push(endLabelsPlugin(names, (row) => this.color(row)));
     const labels = labelled && this.panel.plot.clientWidth >= 420;
     const longest = labels ? Math.min(150, 18 + 6.3 * Math.max(...this.rows().map((r) => names[r].length), 0)) : 14;
     this.chart = plainChart(this.canvas, {
@@ -255,7 +255,7 @@ class LinePlot {
 
   value(v) { return this.spec.scale === 'share' ? percentText(v) : numberText(v, 4); }
 
-  /** "0.744 (0.439 to 1.2)", and how many numbers are not finite. */
+  /** "0.744 (0.439 to 1.2)", and the number of values that are not finite. */
   reading(row, bucket) {
     const {bands} = this, v = bands.at(row, bucket), low = bands.at(row, bucket, 'low'),
           high = bands.at(row, bucket, 'high');
@@ -282,7 +282,7 @@ class LinePlot {
 
   placeText(i) { return this.spec.labels?.[i] ?? `lag ${this.spec.places[i]}`; }
 
-  /** Hovering where the axis is not that of steps. */
+  /** Hovering in charts whose axis is not steps. */
   followPlaces() {
     const plot = this.panel.plot;
     const look = (event) => {
@@ -306,7 +306,7 @@ class LinePlot {
              rows.filter((r) => spec.flagged?.includes(r)).concat(rows.slice(-6)).slice(0, 12) :
              rows) {
       const b = this.overSteps ? bands.nearest(row, at) : at;
-      const label = [legendLine(this.colour(row), this.dash(row), this.weight(row)), shortName(spec.names[row]) + ' '];
+      const label = [legendLine(this.color(row), this.dash(row), this.weight(row)), shortName(spec.names[row]) + ' '];
       const value = this.overSteps ? spec.names.length === 1 ? this.reading(row, b) : this.value(bands.at(row, b)) : '';
       items.push(element('span', '', ...label, element('b', '', value)));
     }
@@ -314,7 +314,7 @@ class LinePlot {
       const upTo =
           spec.points.values.filter(([step]) => step <= axis.x(at) + axis.width / 2).at(-1) ?? spec.points.values[0];
       items.push(element(
-          'span', '', legendDot(theme.colour('validation')), 'validation ',
+          'span', '', legendDot(theme.color('validation')), 'validation ',
           element('b', '', numberText(Number(upTo[1]), 4)), ` at ${groupDigits(upTo[0])}`));
     }
     this.panel.readout.replaceChildren(...items);
@@ -336,15 +336,15 @@ function svgElement(tag, attributes) {
   return out;
 }
 
-function legendLine(colour, dash = [], weight = 2) {
+function legendLine(color, dash = [], weight = 2) {
   const out = svgElement('svg', {viewBox: '0 0 18 8', 'aria-hidden': 'true', class: 'line'});
   out.append(svgElement(
-      'path', {d: 'M0 4h18', stroke: colour, 'stroke-width': weight + 0.5, 'stroke-dasharray': dash.join(' ')}));
+      'path', {d: 'M0 4h18', stroke: color, 'stroke-width': weight + 0.5, 'stroke-dasharray': dash.join(' ')}));
   return out;
 }
 
-function legendDot(colour) {
+function legendDot(color) {
   const out = svgElement('svg', {viewBox: '0 0 18 8', 'aria-hidden': 'true'});
-  out.append(svgElement('circle', {cx: 12, cy: 4, r: 3.5, fill: colour}));
+  out.append(svgElement('circle', {cx: 12, cy: 4, r: 3.5, fill: color}));
   return out;
 }

@@ -1,5 +1,5 @@
 
-// What is drawn over the lines of a chart, as plugins of Chart.js.
+// Marks over the lines of a chart, as plugins of Chart.js.
 
 /** Dashed lines at values, with their text. */
 function guidesPlugin(guides) {
@@ -11,7 +11,7 @@ function guidesPlugin(guides) {
         const y = chart.scales.y.getPixelForValue(guide.at);
         if (!(y >= top - 1 && y <= bottom + 1)) continue;
         pen.save();
-        pen.strokeStyle = pen.fillStyle = theme.colour(guide.limit ? 'warn' : 'muted');
+        pen.strokeStyle = pen.fillStyle = theme.color(guide.limit ? 'warn' : 'muted');
         pen.setLineDash([4, 3]);
         pen.beginPath();
         pen.moveTo(left, y);
@@ -22,7 +22,7 @@ function guidesPlugin(guides) {
         const above = y - top > 16;
         pen.lineWidth = 4;
         pen.setLineDash([]);
-        pen.strokeStyle = theme.colour('page');
+        pen.strokeStyle = theme.color('page');
         pen.strokeText(guide.text, right - 4, above ? y - 5 : y + 13);
         pen.fillText(guide.text, right - 4, above ? y - 5 : y + 13);
         pen.restore();
@@ -38,7 +38,7 @@ function spikesPlugin(steps) {
     afterDraw(chart) {
       const pen = chart.ctx, {left, right, top} = chart.chartArea;
       pen.save();
-      pen.fillStyle = theme.colour('validation');
+      pen.fillStyle = theme.color('validation');
       for (const step of steps) {
         const x = chart.scales.x.getPixelForValue(step);
         if (x < left || x > right) continue;
@@ -53,7 +53,7 @@ function spikesPlugin(steps) {
   };
 }
 
-/** A red hatched strip where some numbers of a bucket are not finite. */
+/** A red hatched strip where a bucket has NaN or infinity. */
 function brokenPlugin(bands) {
   return {
     id: 'broken',
@@ -74,8 +74,8 @@ function brokenPlugin(bands) {
   };
 }
 
-/** Names at the right ends of the lines, moved apart where they would overlap. */
-function endLabelsPlugin(names, colourOf, narrowest = 420) {
+/** Names at the right ends of the lines, moved apart to avoid overlaps. */
+function endLabelsPlugin(names, colorOf, narrowest = 420) {
   return {
     id: 'ends',
     afterDraw(chart) {
@@ -85,7 +85,7 @@ function endLabelsPlugin(names, colourOf, narrowest = 420) {
         if (set.row === undefined) return;
         const last = set.data.filter((p) => Number.isFinite(p.y) && p.x <= chart.scales.x.max).at(-1);
         if (last)
-          labels.push({name: names[set.row], colour: colourOf(set.row), y: chart.scales.y.getPixelForValue(last.y)});
+          labels.push({name: names[set.row], color: colorOf(set.row), y: chart.scales.y.getPixelForValue(last.y)});
       });
       labels.sort((a, b) => a.y - b.y);
       const room = Math.min(13, (bottom - top + 12) / Math.max(1, labels.length));
@@ -100,9 +100,9 @@ function endLabelsPlugin(names, colourOf, narrowest = 420) {
       pen.textBaseline = 'middle';
       if (room >= 9)
         for (const label of labels) {
-          pen.fillStyle = label.colour;
+          pen.fillStyle = label.color;
           pen.fillRect(right + 5, label.y - 1, 7, 2);
-          pen.fillStyle = theme.colour('muted');
+          pen.fillStyle = theme.color('muted');
           pen.fillText(shortened(pen, label.name, chart.width - right - 16), right + 16, label.y);
         }
       pen.restore();
@@ -110,7 +110,7 @@ function endLabelsPlugin(names, colourOf, narrowest = 420) {
   };
 }
 
-/** As much of the text as fits into so many pixels, with an ellipsis where it is cut. */
+/** The text, shortened with an ellipsis to a width in pixels. */
 function shortened(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   let kept = text.length;

@@ -4,7 +4,7 @@ const page = {
   spikes: []
 };
 
-/** Charts are drawn when they come near the window, and again when the theme changes. */
+/** Draws charts when they come close to the viewport, and again when the theme changes. */
 const drawing = {
   plots: [],
   add(plot, root) { this.plots.push({plot, root, drawn: false}); },

@@ -1,5 +1,5 @@
 
-// The values of a chart as a table, made when it is opened.
+// The values of a chart as a table, built when it is opened.
 function valuesTable(parent, names, bands) {
   const details = element('details', '', element('summary', '', 'Table of values'));
   parent.append(details);

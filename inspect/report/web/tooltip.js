@@ -1,9 +1,9 @@
 
-// The one tooltip of the page, near the pointer and inside the window.
+// The tooltip of the page, close to the pointer and inside the window.
 const tooltip = {
   box: element('div', 'tooltip'),
 
-  /** The first line is the name of the place, the rest what is there. */
+  /** The first line is a name, the others are values. */
   show(lines, event) {
     if (!lines || lines.length === 0) return this.hide();
     this.box.replaceChildren(...lines.map((line, i) => element('div', i === 0 ? 'head' : '', line)));

@@ -8,26 +8,6 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("parameters are grouped by their names, no more than needed") {
-  const std::vector<std::string> names = {"a.weight", "a.bias", "layers.0.x.weight", "layers.0.y.weight",
-                                          "layers.1.x.weight"};
-  CHECK(layer_names(names, 5) == names);
-  CHECK(layer_names(names, 4) == std::vector<std::string>{"a.weight", "a.bias", "layers.0", "layers.0", "layers.1"});
-  CHECK(layer_names(names, 3) == std::vector<std::string>{"a", "a", "layers", "layers", "layers"});
-  CHECK(layer_names(names, 1) == std::vector<std::string>{"a", "a", "layers", "layers", "layers"});
-  CHECK(layer_names({}, 1).empty());
-}
-
-TEST_CASE("medians") {
-  CHECK(median({3}) == 3);
-  CHECK(median({5, 1, 3}) == 3);
-  CHECK(median({5, 1, 3, 2}) == 2.5);
-  CHECK(median({kNaN, 1, 2}) == 2);
-  CHECK(median({kInf, kNaN, 2}) == kInf);
-  CHECK(std::isnan(median({kNaN, kNaN, 2})));
-  check_throws<ValueError>([] { median({}); }, "[median] there are no values");
-}
-
 TEST_CASE("the table shows the first, median and last joint norm of each layer") {
   LayerTable few({"a.weight", "b"}, {12, 3});
   CHECK(few.text() == "");

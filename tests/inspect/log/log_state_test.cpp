@@ -40,7 +40,7 @@ TEST_CASE("no text is the state of a new log, and other texts are refused") {
   for (const std::string& text :
        {std::string("logged"), std::string("{}"), std::string("[1]"), whole.substr(0, whole.size() - 1),
         std::string(R"({"any_logged":true,"interval":"[]"})"), std::string(R"({"any_logged":3,"interval":"{}"})")})
-    check_throws<ValueError>([&] { log_state(text); }, "this is not the state of a log");
+    check_throws<ValueError>([&] { log_state(text); }, "not the state of a run log");
 }
 
 TEST_CASE("counts in the state of a log that are no whole numbers are refused") {
@@ -50,7 +50,7 @@ TEST_CASE("counts in the state of a log that are no whole numbers are refused") 
     for (const char* wrong : {"1e40", "7.5", "18446744073709551615", "true"}) {
       const std::string damaged = std::string(text).replace(at + 1, 2, wrong);
       CAPTURE(damaged);
-      check_throws<ValueError>([&] { log_state(damaged); }, "this is not the state of a log");
+      check_throws<ValueError>([&] { log_state(damaged); }, "not the state of a run log");
     }
   CHECK(numbers == 2);
 }

@@ -318,7 +318,7 @@ TEST_CASE("wrong calls are refused and write nothing") {
   check_throws<ValueError>([&] { log.step(6, {.loss = 0}, model.mover); }, "after finish()");
   CHECK(metrics_of(log.directory()).size() == 2);
   check_throws<FileError>([&] { RunLog(*arguments("/proc/xtape", 1), model.store, kQuiet); },
-                          "/proc/xtape: the directory cannot be made");
+                          "/proc/xtape: the directory cannot be created");
 }
 
 TEST_CASE("on a full disk the run goes on after one warning") {
@@ -339,7 +339,7 @@ TEST_CASE("on a full disk the run goes on after one warning") {
     warnings = capture.text();
   }
   CHECK(warnings == "warning: cannot write " + log.directory() +
-                        "/metrics.jsonl: File too large; the run goes on without its log\n");
+                        "/metrics.jsonl: File too large; the run continues without its log\n");
   CHECK(content_of(log.directory() + "/grad_norms.csv") == norms);
   CHECK(content_of(log.directory() + "/metrics.jsonl") == metrics);
 }

@@ -105,9 +105,7 @@ TEST_CASE("a NaN planted in a layer: --detect-anomaly names op, layer, step and 
   CHECK(events[0]["layer"] == "fc2");
   CHECK(events[0]["op"] == "linear");
   const std::string text = events[0]["text"];
-  CHECK(text.find(
-            "step 7: the forward of linear in layer fc2 is the first to make numbers that are not finite: (16,8)") ==
-        0);
+  CHECK(text.find("step 7: the forward of linear in layer fc2 is the first to produce NaN or infinity: (16,8)") == 0);
   CHECK(text.find("with 16 NaN; inputs (16,8) from 0 to ") != std::string::npos);
   CHECK(text.find("(8,8) from ") != std::string::npos);
   CHECK(text.find("with 1 NaN, (8)") != std::string::npos);
@@ -245,7 +243,6 @@ TEST_CASE("policies: warn goes on, skip leaves the weights alone, stop ends with
   const std::vector<json> skips = events_of(work.path() + "/skip40", "spike");
   REQUIRE(skips.size() == 1);
   CHECK(std::string(skips[0]["text"]).find("; the step is skipped") != std::string::npos);
-  check_throws<ValueError>([] { on_trouble("panic"); }, "on trouble there is warn, skip and stop, not 'panic'");
 }
 
 TEST_CASE("a run that is broken for good neither fills the disk nor stops") {
@@ -301,7 +298,7 @@ TEST_CASE("a directory that goes away during the run costs one warning and no st
   }
   int about_files = 0;
   for (const std::string& line : lines_of(content_of(errors)))
-    about_files += line.find("goes on without its flight recorder") != std::string::npos;
+    about_files += line.find("continues without its flight recorder") != std::string::npos;
   CHECK(about_files == 1);
 }
 

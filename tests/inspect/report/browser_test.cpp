@@ -3,7 +3,7 @@
 #include "support.hpp"
 
 #include <xtape/data/npy.hpp>
-#include <xtape/inspect/run/attention_files.hpp>
+#include <xtape/inspect/run/attention_maps.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -56,14 +56,14 @@ void add_troubled(Pages& pages) {
   pages.add("spike",
             MadeRun{.change = spikes, .events = {{703, "spike", "a spike", "", "", "", 9}}}.write(pages.work, "spike"),
             {{"tells", {{"norm", 500, nullptr, "spike at step 500"}, {"norm", 710, nullptr, "spike at step 703"}}},
-             {"colours", {{"norm", 500, {0xb8, 0x48, 0x0a}, {0, 14}}, {"layers", 703, {0xb8, 0x48, 0x0a}, {0, 14}}}},
+             {"colors", {{"norm", 500, {0xb8, 0x48, 0x0a}, {0, 14}}, {"layers", 703, {0xb8, 0x48, 0x0a}, {0, 14}}}},
              {"texts", {{"h1", "2 spikes"}}}});
   const auto breaks = [](StepRecord& r, double part) {
     if (part > 0.9) r.loss = r.grad_norm = r.parameters[1].grad_norm = NAN;
   };
   pages.add("broken", MadeRun{.change = breaks}.write(pages.work, "broken"),
             {{"tells", {{"layers", 950, 1.5, "not finite"}, {"loss", 950, nullptr, "not finite"}}},
-             {"colours", {{"layers", 950, {0xd0, 0x02, 0x1b}, nullptr}, {"loss", 950, {0xd0, 0x02, 0x1b}, nullptr}}},
+             {"colors", {{"layers", 950, {0xd0, 0x02, 0x1b}, nullptr}, {"loss", 950, {0xd0, 0x02, 0x1b}, nullptr}}},
              {"texts", {{"h1", "step 900, seen in layers.1.weight"}}}});
 }
 

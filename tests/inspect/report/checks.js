@@ -48,14 +48,14 @@ function numberIn(text) {
   return Number(found[1].replace(/\u202f/g, '').replace('−', '-')) * 10 ** Number(power);
 }
 
-/** Whether a colour is in a part of a canvas around a place, in the units of its chart. */
-function colourNear(panel, x, colour, pixelsBelowTop) {
+/** Whether a color is in a part of a canvas around a place, in the units of its chart. */
+function colorNear(panel, x, color, pixelsBelowTop) {
   const canvas = inside().querySelector(`#${panel} .plot canvas`), chart = frame.contentWindow.Chart.getChart(canvas);
   const scale = canvas.width / canvas.clientWidth, left = chart.scales.x.getPixelForValue(x) - 6;
   const [from, height] = pixelsBelowTop ?? [0, canvas.clientHeight];
   const data = canvas.getContext('2d').getImageData(left * scale, from * scale, 12 * scale, height * scale).data;
   for (let i = 0; i < data.length; i += 4)
-    if (colour.every((c, j) => Math.abs(c - data[i + j]) < 6) && data[i + 3] > 200) return true;
+    if (color.every((c, j) => Math.abs(c - data[i + j]) < 6) && data[i + 3] > 200) return true;
   return false;
 }
 
@@ -70,7 +70,7 @@ function checkEverywhere(page, width) {
 
 /** Relative luminance of WCAG 2, and the contrast of text with the page. */
 function contrast(element) {
-  const luminance = (colour) => colour.match(/[\d.]+/g)
+  const luminance = (color) => color.match(/[\d.]+/g)
                                     .slice(0, 3)
                                     .map((c) => c / 255)
                                     .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
@@ -117,8 +117,8 @@ async function checkPage({page, checks: wanted}) {
     check(
         lines.some((l) => l.includes(part)), `${panel} at ${x}, ${y}: "${lines.join(' | ')}" does not tell of ${part}`);
   }
-  for (const [panel, x, colour, part] of wanted.colours ?? [])
-    check(colourNear(panel, x, colour, part), `${panel} has no ${colour} at ${x}`);
+  for (const [panel, x, color, part] of wanted.colors ?? [])
+    check(colorNear(panel, x, color, part), `${panel} has no ${color} at ${x}`);
   for (const [selector, part] of Object.entries(wanted.texts ?? {})) {
     const found = [...inside().querySelectorAll(selector)].map((e) => e.textContent);
     check(found.some((t) => t.includes(part)), `${selector} is "${found.join(' | ')}", not ${part}`);

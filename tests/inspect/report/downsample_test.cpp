@@ -53,7 +53,7 @@ TEST_CASE("a bucket keeps the least, the middle and the greatest of its values a
   const std::vector<StepRecord> steps = steps_at(every(1, 480));
   const Buckets buckets(steps);
   REQUIRE(buckets.width() == 2);
-  BandMaker maker(buckets, 1);
+  EnvelopeBuilder maker(buckets, 1);
   for (const StepRecord& s : steps)
     maker.add(0, s.step, s.step == 101 ? 1e6 : s.step == 102 ? NAN : s.step == 202 || s.step == 203 ? INFINITY : 1);
   maker.add(0, 300, 5, 2, 9);
@@ -73,7 +73,7 @@ TEST_CASE("a bucket keeps the least, the middle and the greatest of its values a
 TEST_CASE("more than 128 rows share cells, and none is lost") {
   const std::vector<StepRecord> steps = steps_at({0});
   const Buckets buckets(steps);
-  BandMaker maker(buckets, 300);
+  EnvelopeBuilder maker(buckets, 300);
   for (std::size_t r = 0; r < 300; ++r) maker.add(r, 0, static_cast<double>(r));
   const Envelope bands = maker.bands();
   CHECK(bands.rows == 128);
@@ -100,7 +100,7 @@ TEST_CASE("base64 is that of RFC 4648, section 10") {
 
 TEST_CASE("bands are written as floats, or as 16 bits of their own range of decades") {
   Envelope one{.rows = 1, .buckets = 2, .low = {1, 2}, .middle = {1, 2}, .high = {1, 2}, .broken = {0, 0}};
-  json text = json::parse(bands_json(one));
+  json text = json::parse(envelope_json(one));
   CHECK(text["middle"] == base64(std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
   CHECK(!text.contains("low"));
   CHECK(!text.contains("broken"));
@@ -112,7 +112,7 @@ TEST_CASE("bands are written as floats, or as 16 bits of their own range of deca
   many.low = many.high = many.middle;
   many.broken.assign(20, 0);
   many.broken[2] = 1;
-  text = json::parse(bands_json(many));
+  text = json::parse(envelope_json(many));
   CHECK(std::abs(text["from"].get<double>() - (-19)) < 1e-9);
   CHECK(std::abs(text["decades"].get<double>() * 65530 - (19)) < 1e-9);
   CHECK(text["middle"].get<std::string>().substr(0, 10) ==

@@ -9,18 +9,16 @@ namespace xtape::test {
 
 /// Writes a made run and puts other options, seed and parameters into its run.json.
 inline std::string write_run(const TemporaryDirectory& work, const std::string& name, const MadeRun& made,
-                             std::vector<std::pair<std::string, ArgValue>> options, std::uint64_t seed = 1,
+                             std::vector<std::pair<std::string, OptionValue>> options, std::uint64_t seed = 1,
                              const std::string& program = "made", const std::vector<std::string>& parameters = {}) {
   const std::string directory = made.write(work, name);
-  RunInfo info = {.program = program,
-                  .options = std::move(options),
-                  .seed = seed,
+  RunInfo info = {.description = {.program = program, .options = std::move(options), .seed = seed},
                   .dtype = "f32",
                   .blas = "none",
                   .isa = "v4",
                   .threads = 1,
                   .parameters = 300};
-  info.options.emplace_back("steps", index_t{10 * made.steps});
+  info.description.options.emplace_back("steps", index_t{10 * made.steps});
   for (const std::string& parameter : parameters) info.layout.push_back({parameter, {10, 10}, true});
   work.write(name + "/run.json", run_json(info));
   return directory;

@@ -49,12 +49,12 @@ TEST_CASE("what is written is what is read") {
   CHECK(event_line(run.events[0]) == event_line(made.events[0]));
 }
 
-TEST_CASE("a path that is no run is refused") {
+TEST_CASE("a path that is not a run is refused") {
   const TemporaryDirectory work;
   check_throws<FileError>([&] { read_run(work.path() + "/none"); }, "there is no such directory");
   check_throws<FileError>([&] { read_run(work.write("file", "x")); }, "there is no such directory");
   std::filesystem::create_directory(work.path() + "/empty");
-  check_throws<FileError>([&] { read_run(work.path() + "/empty"); }, "this is no run");
+  check_throws<FileError>([&] { read_run(work.path() + "/empty"); }, "this is not a run");
 }
 
 TEST_CASE("a run killed in the middle of a line is read up to there, and the rest when it comes") {
@@ -92,8 +92,8 @@ TEST_CASE("whatever is missing or garbled, the rest is read and a warning says w
   const std::string deep = std::string(300000, '[') + std::string(300000, ']');  // no stack is deep enough to write it
   work.write("run/run.json", "{\"options\": {\"text\": " + deep + "}}");
   CHECK(warns(read_run(directory), "run.json cannot be read"));
-  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"deep\": " + deep + "}", {}, 1); }, "is damaged");
-  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"resumed\": 7}", {}, 1); }, "is damaged");
+  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"deep\": " + deep + "}", {}); }, "is damaged");
+  check_throws<FileError>([&] { resumed_run_json("{\"options\": {}, \"resumed\": 7}", {}); }, "is damaged");
   std::filesystem::remove(directory + "/run.json");
   CHECK(warns(read_run(directory), "run.json is missing"));
 

@@ -1,4 +1,5 @@
-#include <xtape/inspect/run/norms_csv.hpp>
+#include <xtape/data/number_text.hpp>
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +11,15 @@ namespace xtape {
 
 namespace {
 
-/// The fields of a row; nothing if it is not step,kind,name,t,value. A quoted name has no line end here.
+/// Quotes a field where CSV requires it.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+/// The five fields of a row; none if the row has another number of them. A quoted name may not contain a line end.
 std::vector<std::string> fields_of(std::string_view row) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -40,7 +49,7 @@ Named& named(std::vector<Named>& list, const std::string& name) {
 }
 
 void put(std::vector<double>& values, index_t at, double value) {
-  constexpr index_t kMostSteps = 1 << 20;  // a time step beyond is not one that a run has written
+  constexpr index_t kMostSteps = 1 << 20;  // a larger time step is not from a run
   if (at < 0 || at > kMostSteps) return;
   if (static_cast<index_t>(values.size()) <= at) values.resize(static_cast<std::size_t>(at) + 1);
   values[static_cast<std::size_t>(at)] = value;
@@ -60,6 +69,39 @@ void put(StepRecord& record, const std::string& kind, const std::string& name, i
 }
 
 }  // namespace
+
+std::optional<index_t> step_of_csv_row(std::string_view row) {
+  index_t step = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), step);
+  return error == std::errc() ? std::optional(step) : std::nullopt;
+}
+
+std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value, index_t time) {
+  return std::to_string(step) + "," + kind + "," + csv_field(name) + "," + (time < 0 ? "" : std::to_string(time)) +
+         "," + number_text(value) + "\n";
+}
+
+std::string grad_norms_rows(const StepRecord& r) {
+  std::string rows;
+  for (const ParameterStats& p : r.parameters)
+    rows += grad_norms_row(r.step, "grad_norm_preclip", p.name, p.grad_norm) +
+            grad_norms_row(r.step, "weight_norm", p.name, p.weight_norm) +
+            grad_norms_row(r.step, "update_norm", p.name, p.update_norm) +
+            grad_norms_row(r.step, "update_ratio", p.name, p.update_ratio);
+  for (const LayerStats& layer : r.layers)
+    if (layer.output_grad_norm) rows += grad_norms_row(r.step, "output_grad_norm", layer.name, *layer.output_grad_norm);
+  for (const TimeStats& times : r.times) {
+    const auto by_time = [&](const char* kind, const std::vector<double>& norms) {
+      for (std::size_t t = 0; t < norms.size(); ++t)
+        rows += grad_norms_row(r.step, kind, times.name, norms[t], static_cast<index_t>(t));
+    };
+    by_time("hidden_grad_norm", times.hidden);
+    by_time("cell_grad_norm", times.cell);
+    by_time("lag_hidden_grad_norm", times.lag_hidden);
+    by_time("lag_cell_grad_norm", times.lag_cell);
+  }
+  return rows + grad_norms_row(r.step, "total_preclip", "all", r.grad_norm);
+}
 
 std::vector<StepRecord> steps_of_norms(std::string_view csv) {
   std::vector<StepRecord> steps;

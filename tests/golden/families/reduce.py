@@ -8,7 +8,7 @@ from golden_file import Uniform
 
 
 def over_axes(g, op, function, spec=Uniform):
-    """function(x, dims, keepdim), over all axes, one, and two that are not neighbours."""
+    """function(x, dims, keepdim), over all axes, one, and two that are not neighbors."""
     g.op(f"{op}/all", lambda x: function(x, (0, 1, 2), False), x=spec(2, 3, 4))
     g.op(f"{op}/first axis", lambda x: function(x, (0,), False), x=spec(5, 3))
     g.op(f"{op}/last axis, kept", lambda x: function(x, (2,), True), x=spec(2, 3, 4))

@@ -12,6 +12,9 @@ build_packages=(
 test_packages=(chromium)
 # The benchmark: LibTorch, OpenBLAS with the threads that LibTorch itself uses, and the driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
+# scripts/lint.sh; what --tidy needs besides.
+lint_packages=(clang-format-19 codespell shellcheck git python3)
+tidy_packages=(clang-tidy clang)
 # The fuzz targets.
 fuzz_packages=(clang libclang-rt-dev)
 # The King James text.

@@ -25,12 +25,12 @@ fail() {
 
 # Writes the line of one data set to SOURCES.txt in the new directory: files, package, version, license.
 note_source() {
-  local files=$1 package=$2 licence=$3 version
+  local files=$1 package=$2 license=$3 version
   version=$(dpkg-query -W -f='${Version}' "$package") || fail 1 "no Debian package $package is installed"
   {
     printf 'files\tpackage\tversion\tlicence\n'
     grep -v -e '^files	' -e "^$files	" datasets/SOURCES.txt 2>/dev/null || true
-    printf '%s\t%s\t%s\t%s\n' "$files" "$package" "$version" "$licence"
+    printf '%s\t%s\t%s\t%s\n' "$files" "$package" "$version" "$license"
   } >"$new/SOURCES.txt"
 }
 

@@ -12,6 +12,9 @@ build_packages=(
 test_packages=(chromium)
 # For the benchmark: LibTorch, the OpenMP build of OpenBLAS that LibTorch uses, and the Python driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
+# For scripts/lint.sh, and for its option --tidy.
+lint_packages=(clang-format-19 codespell shellcheck git python3)
+tidy_packages=(clang-tidy clang)
 # For the fuzz targets.
 fuzz_packages=(clang libclang-rt-dev)
 # A bare system for scripts/checks/bare_root.sh.

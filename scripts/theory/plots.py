@@ -91,20 +91,20 @@ def shown_points(curve, plot):
             yield x, y
 
 
-def drawn_curve(curve, colour, points, x_axis, y_axis):
+def drawn_curve(curve, color, points, x_axis, y_axis):
     places = [(x_axis.place(x), y_axis.place(y)) for x, y in points]
     parts = []
     if not curve["points"] and len(places) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         dashes = ' stroke-dasharray="6 4"' if curve["predicted"] else ""
-        parts.append(f'<polyline points="{path}" class="line {colour}"{dashes}/>')
+        parts.append(f'<polyline points="{path}" class="line {color}"{dashes}/>')
     if curve["points"] or (not curve["predicted"] and len(places) <= 14):
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if curve["points"] else 2.6}" class="dot {colour}"/>'
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if curve["points"] else 2.6}" class="dot {color}"/>'
                   for x, y in places]
     return "".join(parts)
 
 
-def colours_of(curves):
+def colors_of(curves):
     """Color class of each curve: predicted curves are drawn in ink, measured ones in the colors c0 to c8."""
     measured = iter(f"c{i % 9}" for i in range(99))
     return ["ink" if curve["predicted"] else next(measured) for curve in curves]
@@ -122,9 +122,9 @@ def plot_svg(plot):
     for place, text in x_axis.ticks():
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" class="grid"/>')
         parts.append(f'<text x="{place:.1f}" y="{HEIGHT - BOTTOM + 17}" class="tick" text-anchor="middle">{text}</text>')
-    colours = colours_of(plot["curves"])
+    colors = colors_of(plot["curves"])
     order = sorted(range(len(points)), key=lambda i: plot["curves"][i]["points"])  # points are drawn over lines
-    parts += [drawn_curve(plot["curves"][i], colours[i], points[i], x_axis, y_axis) for i in order]
+    parts += [drawn_curve(plot["curves"][i], colors[i], points[i], x_axis, y_axis) for i in order]
     label = html.escape(plot["x_label"])
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" class="axis" text-anchor="middle">{label}</text>')
     title = html.escape(f'{plot["title"]}: {plot["y_label"]} over {plot["x_label"]}')
@@ -133,10 +133,10 @@ def plot_svg(plot):
 
 def legend(plot):
     items = []
-    for curve, colour in zip(plot["curves"], colours_of(plot["curves"])):
+    for curve, color in zip(plot["curves"], colors_of(plot["curves"])):
         dashes = ' stroke-dasharray="5 3"' if curve["predicted"] else ""
-        mark = (f'<circle cx="11" cy="6" r="4" class="dot {colour}"/>' if curve["points"] else
-                f'<line x1="0" x2="22" y1="6" y2="6" class="line {colour}"{dashes}/>')
+        mark = (f'<circle cx="11" cy="6" r="4" class="dot {color}"/>' if curve["points"] else
+                f'<line x1="0" x2="22" y1="6" y2="6" class="line {color}"{dashes}/>')
         name = formula(curve["name"]) + (" (predicted)" if curve["predicted"] else "")
         items.append(f'<li><svg width="22" height="12" aria-hidden="true">{mark}</svg>{name}</li>')
     return f'<ul class="legend">{"".join(items)}</ul>'

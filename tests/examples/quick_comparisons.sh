@@ -17,8 +17,8 @@ cd "$work"
 timeout 900 "$1" --quick --text text --out flow
 timeout 900 "$2" --quick --text text --digits digits.csv --out decay
 for finished in flow decay; do
-  runs=$(ls -d "$finished"/*-seed*/ | wc -l)
-  results=$(ls "$finished"/*-seed*/results.json | wc -l)
-  echo "$finished: $results of $runs runs have results"
-  ((runs == results && runs > 100))
+  runs=("$finished"/*-seed*/)
+  results=("$finished"/*-seed*/results.json)
+  echo "$finished: ${#results[@]} of ${#runs[@]} runs have results"
+  ((${#runs[@]} == ${#results[@]} && ${#runs[@]} > 100))
 done

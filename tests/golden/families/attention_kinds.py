@@ -21,7 +21,7 @@ def repeated(x, heads):
     return x.repeat_interleave(heads // x.shape[1], 1)
 
 
-def normalised(weights, hidden):
+def normalized(weights, hidden):
     weights = weights.masked_fill(hidden, 0.0)
     total = weights.sum(-1, keepdim=True)
     return weights / total.masked_fill(total == 0, 1.0)  # zeros if all weights are zero
@@ -32,7 +32,7 @@ def linear_attention(q, k, v, hidden, gain=None):
     weights = q @ k.mT
     if gain is not None:
         weights = weights * repeated(gain, q.shape[1]).exp()[:, :, None]
-    return normalised(weights, hidden) @ v
+    return normalized(weights, hidden) @ v
 
 
 def separable_attention(a, k, v, hidden):
@@ -73,9 +73,9 @@ def rotary(x, first=0, base=10000.0):
 
 
 def alibi(heads, queries, keys):
-    slopes = torch.tensor([2.0 ** (-8 * (h + 1) / heads) for h in range(heads)])
+    alibi_slopes = torch.tensor([2.0 ** (-8 * (h + 1) / heads) for h in range(heads)])
     distance = torch.arange(queries)[:, None] + keys - queries - torch.arange(keys)[None, :]
-    return -slopes[:, None, None] * distance
+    return -alibi_slopes[:, None, None] * distance
 
 
 def mix(kind, q, k, v, hidden, score_weight=None, features=None):

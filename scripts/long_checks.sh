@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that take too long for every change or need a quiet machine: clang-tidy on all files, kill and resume 200 times, the cost of logging,
+# Checks that take too long for every change or need a quiet machine: clang-tidy on all files, 200 runs killed and
+# resumed, the cost of logging,
 # the tests without optimization but with assertions, the examples in double precision, the thread tests under the
 # thread sanitizer, and one minute of fuzzing per target.
 set -euo pipefail

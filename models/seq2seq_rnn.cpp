@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/activation.hpp>
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/indexing.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 #include <xtape/core/ops/select.hpp>

@@ -1,6 +1,8 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/activation.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/concat.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/extremes.hpp>
 #include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/reduce.hpp>

@@ -21,11 +21,6 @@
 
 namespace xtape {
 
-/// The arguments do not fit the program: an unknown option, a value outside its range.
-class UsageError : public Error {
-  using Error::Error;
-};
-
 using ArgValue = std::variant<bool, index_t, double, std::string>;
 
 /// Both ends are allowed values.

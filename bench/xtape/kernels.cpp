@@ -6,14 +6,13 @@
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/elementwise.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/layer_norm.hpp>
 #include <xtape/core/kernels/optim.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 
 #include <cmath>
@@ -250,8 +249,7 @@ void lstm(index_t batch, index_t steps, index_t hidden) {
 }
 
 void print_all() {
-  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::isa().name, kernels::backend_name(),
-              threads());
+  std::printf("\nKernels for %s, products by %s, %d threads\n\n", isa_name(), gemm_library(), threads());
   std::printf("| kernel | size | us | rate | limit | share |\n|---|---|---:|---:|---:|---:|\n");
   elementwise(1 << 15);
   elementwise(1 << 20);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <xtape/core/config.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/loss.hpp>
-#include <xtape/core/threads.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 

@@ -1,4 +1,4 @@
-// Optimizer updates, one pass over each parameter. Each returns the sum of squares of what it added to the value.
+// Optimizer updates, one pass over each parameter. Each returns the sum of the squared changes of the value.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -14,15 +14,15 @@ struct AdamStep {
 };
 
 /// `first` and `second` are the moments m and v.
-double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n);
+double adam(const AdamStep& step, const real* gradient, real* value, real* first, real* second, index_t n);
 
-/// One step of gradient descent, with a velocity v or (velocity null) without:
+/// One step of gradient descent, with a velocity v, or without if the velocity is null:
 ///   g += l2 * value;                      v = keep v + fresh g
 ///   value -= decay * value + gradient_rate * g + velocity_rate * v
 struct MomentumStep {
   double keep, fresh, gradient_rate, velocity_rate, l2, decay;
 };
 
-double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n);
+double momentum(const MomentumStep& step, const real* gradient, real* value, real* velocity, index_t n);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,8 +1,8 @@
 // Sums over fixed pieces: the same bits for any number of threads.
 #pragma once
 
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 

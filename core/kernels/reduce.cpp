@@ -1,8 +1,8 @@
 #include <xtape/core/kernels/column_totals.hpp>
 #include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/pieces.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <cmath>

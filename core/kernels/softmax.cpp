@@ -1,6 +1,6 @@
 #include <xtape/core/kernels/isa/tables.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/softmax.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,31 +1,31 @@
-// Walks over arrays by strides: what reordering, broadcasting and indexing have in common.
+// Loops over strided arrays, for permuting, broadcasting and indexing.
 #pragma once
 
 #include <xtape/core/config.hpp>
-#include <xtape/core/threads.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 constexpr int kMaxRank = 12;
 
-/// A walk over `rank` axes of extents `extent`, outermost first.
+/// A loop over `rank` axes, outermost first.
 struct StridedLoop {
   int rank = 0;
   index_t size[kMaxRank] = {};
-  index_t stride[kMaxRank] = {};    ///< elements between neighbours in the first operand; 0 where it is broadcast
-  index_t stride_b[kMaxRank] = {};  ///< the same in the second operand, where there is one
+  index_t stride[kMaxRank] = {};    ///< of the first operand; 0 where it is broadcast
+  index_t stride_b[kMaxRank] = {};  ///< of the second operand, if there is one
 };
 
-/// Joins axes that can be walked as one, so that loops over the last axis get long.
+/// Joins axes that are one axis in memory, so that the inner loop gets longer.
 StridedLoop coalesced(const StridedLoop& loop);
 
-/// Number of rows: runs along the last axis.
+/// Number of rows: the product of the sizes but the last.
 index_t row_count(const StridedLoop& loop);
 
 /// body(row, offset, offset_b) for the rows first..last-1, in order.
 template <class Body>
 void for_rows(const StridedLoop& loop, index_t first, index_t last, const Body& body) {
-  if (first >= last) return;  // an axis may be empty, and nothing can be divided by its extent
+  if (first >= last) return;  // an axis may be empty: do not divide by its size
   index_t position[kMaxRank] = {};
   index_t offset = 0, offset_b = 0;
   for (index_t i = loop.rank - 2, rest = first; i >= 0; --i) {
@@ -47,13 +47,13 @@ void for_rows(const StridedLoop& loop, index_t first, index_t last, const Body& 
   }
 }
 
-/// The same for every row, shared among threads.
+/// body(row, offset, offset_b) for every row, shared among threads.
 template <class Body>
 void parallel_rows(const StridedLoop& loop, const Body& body) {
-  const index_t run = loop.size[loop.rank - 1];
-  if (run == 0) return;
-  const index_t piece = run < (index_t{1} << 15) ? (index_t{1} << 15) / run : 1;
-  parallel_ranges(row_count(loop), piece, [&](index_t first, index_t last) { for_rows(loop, first, last, body); });
+  const index_t inner_size = loop.size[loop.rank - 1];
+  if (inner_size == 0) return;
+  const index_t grain = inner_size < (index_t{1} << 15) ? (index_t{1} << 15) / inner_size : 1;
+  parallel_ranges(row_count(loop), grain, [&](index_t first, index_t last) { for_rows(loop, first, last, body); });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

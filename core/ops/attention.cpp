@@ -2,9 +2,9 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
-#include <xtape/core/random.hpp>
 
 #include <cmath>
 

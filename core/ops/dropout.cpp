@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
-#include <xtape/core/random.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -15,15 +14,15 @@ namespace {
 
 using Kept = std::vector<std::uint8_t, PoolAllocator<std::uint8_t>>;
 
-/// Element i is kept if the ith 32-bit word of the key's stream is at least p 2^32.
+/// Element i is kept if word i of the key's stream is at least p 2^32.
 Kept draw(index_t count, double p, const RandomKey& key) {
-  constexpr index_t piece = 1024;
+  constexpr index_t block = 1024;
   const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);
   const std::uint64_t stream = substream(key.stream, key.call);
   Kept kept(static_cast<std::size_t>(count));
-  std::uint32_t words[piece];
-  for (index_t begin = 0; begin < count; begin += piece) {
-    const index_t n = std::min(piece, count - begin);
+  std::uint32_t words[block];
+  for (index_t begin = 0; begin < count; begin += block) {
+    const index_t n = std::min(block, count - begin);
     random_bits(key.seed, stream, static_cast<std::uint64_t>(begin / 4), {words, static_cast<std::size_t>(n)});
     for (index_t i = 0; i < n; ++i) kept[static_cast<std::size_t>(begin + i)] = words[i] >= threshold;
   }

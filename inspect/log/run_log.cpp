@@ -1,8 +1,6 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa/tables.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
@@ -52,9 +50,9 @@ RunInfo info_of(const Args& args, const ParamStore& store) {
   RunInfo info = {.program = args.program(),
                   .options = args.values(),
                   .seed = args.seed(),
-                  .dtype = sizeof(real) == sizeof(double) ? "f64" : "f32",
-                  .blas = kernels::backend_name(),
-                  .isa = kernels::isa().name,
+                  .dtype = dtype_name(),
+                  .blas = gemm_library(),
+                  .isa = isa_name(),
                   .threads = threads(),
                   .parameters = store.parameter_count()};
   for (const Parameter& p : store.parameters())

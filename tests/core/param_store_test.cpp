@@ -187,7 +187,7 @@ TEST_CASE("store: names that are unknown, taken or malformed") {
 TEST_CASE("store: what cannot be registered leaves no trace") {
   ParamStore store;
   const Scope root = store.root();
-  check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialisation");
+  check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialization");
   check_throws<ValueError>([&] { root.tie("w", Parameter()); }, "'w' cannot be tied to an empty parameter");
   check_throws<ShapeError>(
       [&] {

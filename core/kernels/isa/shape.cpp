@@ -14,7 +14,7 @@ void transpose(const real* from, index_t from_stride, index_t next, real* to, in
 
 }  // namespace
 
-extern const PermuteTable permute_table;
-const PermuteTable permute_table = {transpose};
+extern const ShapeTable shape;
+const ShapeTable shape = {transpose};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -73,75 +73,75 @@ struct LossTable {
                    bool accumulate, index_t n);
 };
 
-struct NormTable {
+struct LayerNormTable {
   void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
-                     real* inverse, index_t width);
+                     real* inverse_std, index_t width);
   // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
   void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
-/// A point for each column, as real plus remainder.
-struct ColumnCenter {
+/// The mean of each column as the sum of two reals, so that x - mean keeps the digits of a large mean.
+struct ColumnMeans {
   const real* high;
   const real* low;
 };
 
-/// Over blocks of a [rows, columns] matrix; sums are overwritten.
+/// Works on blocks of a [rows, columns] matrix; sums are overwritten.
 struct BatchNormTable {
-  // the mean of each column measured from `from`; of the distances from it the sum, which is what rounding left, and
-  // the sum of their squares
-  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
+  // mean: of x - origin for each column; residual: the sum of the deviations from it, 0 but for rounding; squares: the
+  // sum of their squares
+  void (*moments)(const real* x, const real* origin, index_t rows, index_t columns, real* mean, real* residual,
                   real* squares);
-  void (*normalize)(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
+  void (*normalize)(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
-  void (*gradient_sums)(const real* x, ColumnCenter mean, const real* inverse, const real* dy, index_t rows,
-                        index_t columns, real* of_dy, real* of_dy_normal);
-  void (*backward)(const real* x, ColumnCenter mean, const real* scale, const real* dy, const real* average,
-                   const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns);
+  void (*gradient_sums)(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,
+                        index_t columns, real* dy_sums, real* dy_x_hat_sums);
+  void (*backward)(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
+                   const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns);
 };
 
-/// Side of a square that is transposed at once: a line of a cache.
+/// Side of the square that is transposed at once: one cache line.
 constexpr index_t kSquare = 64 / sizeof(real);
 
-struct PermuteTable {
-  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; fetches the first line of each row at from +
-  // next
+struct ShapeTable {
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; prefetches the rows of the next square, which
+  // is at from + next
   void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
 };
 
-/// One pass over a parameter; see kernels/optimize.hpp for the meaning.
+/// One pass over a parameter; kernels/optim.hpp has the formulas.
 struct AdamStep;
 struct MomentumStep;
-struct OptimizeTable {
+struct OptimTable {
   double (*adam)(const AdamStep&, const real* gradient, real* value, real* first, real* second, index_t n);
   double (*momentum)(const MomentumStep&, const real* gradient, real* value, real* velocity, index_t n);
 };
 
-/// Rows of C that one call of GemmTable::block computes at most: a multiple of every level's tile.
+/// MC: how many rows of C one call of GemmTable::block computes at most; a multiple of MR for every instruction set.
 constexpr index_t kMC = 96;
 
-/// A packed right-hand factor, `depth` x `columns`, as GemmTable::pack_b left it.
+/// Packed B, `depth` x `columns`, as GemmTable::pack_b writes it.
 struct PackedPanels {
   const real* data;
   index_t depth, columns;
 };
 
-/// Part of a stored matrix that will be read soon.
+/// Part of a stored matrix to prefetch.
 struct PrefetchRegion {
   const real* data = nullptr;
   index_t stride = 0, rows = 0, columns = 0;
 };
 
-/// The inner loops of the matrix product.
+/// The inner loops of gemm.
 struct GemmTable {
-  index_t tile_rows, tile_columns;
+  index_t mr, nr;  // the tile of C that is computed in registers
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(MatrixView b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
                 real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch);
 };
 
-/// Rows of one step of a recurrent network, all arrays contiguous; see kernels/recurrent.hpp for the meaning.
+/// Rows of one step of a recurrent network, all arrays contiguous; kernels/recurrent.hpp has the formulas.
 struct GateRows {
   index_t rows;
   index_t hidden;        // H
@@ -172,7 +172,8 @@ struct RecurrentTable {
   void (*gru_reset_backward)(const GateRows&, const GateGrads&);
 };
 
-/// Scores of a block of queries: row r sees its first visible(r) columns. Rows are whole groups of lanes.
+/// Scores of a block of queries: row r attends to its first visible(r) columns. Rows are padded to a multiple of
+/// `lanes`.
 struct ScoreRows {
   index_t rows, keys, stride;
   index_t first_visible, step;  // visible(r) = first_visible + r * step, within 0..keys
@@ -188,18 +189,18 @@ struct ScoreRows {
 /// Softmax attention between its products.
 struct AttentionTable {
   index_t lanes;
-  // scores become exp(score - largest) times the dropout factors (null: none), 0 where nothing is seen
+  // scores become exp(score - largest) times the dropout factors (null: none), 0 past visible(r)
   void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
-  // scores become weights after dropout; slopes, d loss / d weight, become scale weight (slope - mean)
-  void (*derivatives)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
-                      real scale, real* derivatives);
+  // scores become weights after dropout; gradients, on entry d loss / d weight after dropout, become d loss / d (q k^T)
+  void (*score_gradients)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
+                          real scale, real* gradients);
   void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
                    real* out);
   void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);
   bool (*rows_finite)(const real* x, index_t stride, index_t rows, index_t width);
 };
 
-/// Sums of attention in linear time: matrices [rows, columns], columns a multiple of `lanes`.
+/// BLAS 2 on contiguous matrices [rows, columns], columns a multiple of `lanes`.
 struct LinearAttentionTable {
   index_t lanes;
   void (*ger)(real* m, index_t rows, index_t columns, const real* a, const real* x);
@@ -207,10 +208,10 @@ struct LinearAttentionTable {
   void (*gemv)(const real* m, index_t rows, index_t columns, const real* x, real* out);
 };
 
-/// Scores of additive attention, one query at a time.
-struct AdditiveTable {
+/// Additive attention, one query at a time.
+struct ScoreAttentionTable {
   void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
-  void (*tanh_sum_derivatives)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
+  void (*tanh_sums_backward)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
 };
 
 struct Isa {
@@ -221,15 +222,15 @@ struct Isa {
   const ReduceTable& reduce;
   const SoftmaxTable& softmax;
   const LossTable& loss;
-  const NormTable& norm;
+  const LayerNormTable& layer_norm;
   const BatchNormTable& batch_norm;
-  const PermuteTable& permute;
-  const OptimizeTable& optimize;
+  const ShapeTable& shape;
+  const OptimTable& optim;
   const GemmTable& gemm;
   const RecurrentTable& recurrent;
   const AttentionTable& attention;
   const LinearAttentionTable& linear_attention;
-  const AdditiveTable& additive;
+  const ScoreAttentionTable& score_attention;
 };
 
 /// The level in use: the best that the processor offers, or the one named by XTAPE_ISA (plain, v3, v4).

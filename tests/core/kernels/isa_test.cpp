@@ -107,24 +107,24 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     Array out(Shape{4, n});
     double mean = 0;
     real inverse = 0;
-    isa.norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
+    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
     const kernels::NormRows in{x.data(), weight.data(), &mean, &inverse, dy.data(), 1, count(n)};
-    isa.norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
+    isa.layer_norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {
     const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
     const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
     Array y = filled(static_cast<std::size_t>(side * to_step));
-    isa.permute.transpose(x.data(), step, 0, y.data(), to_step);
+    isa.shape.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
       for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
   runs.emplace_back("adam", [=](const Isa& isa, std::size_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);
-    isa.optimize.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
-                      second.data(), count(n));
+    isa.optim.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
+                   second.data(), count(n));
     return value;
   });
   return runs;

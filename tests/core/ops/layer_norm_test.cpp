@@ -8,7 +8,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-/// Value and gradients of sum(dy * layer_norm(x, gain, bias)) by the formulas, in double. x [rows, width].
+/// Value and gradients of sum(dy * layer_norm(x, weight, bias)) by the formulas, in double. x [rows, width].
 struct Plain {
   Array y, dx, dweight, dbias;
 
@@ -104,7 +104,7 @@ TEST_CASE("layer norm has the same gradients whichever of them are wanted, and t
   }
 }
 
-TEST_CASE("a normalised row has length sqrt(width) without eps") {
+TEST_CASE("a normalized row has length sqrt(width) without eps") {
   const Array y = layer_norm(sample({5, 24}, 1), {}, {}, 0).value();
   for (std::size_t r = 0; r < 5; ++r) {
     double squares = 0, total = 0;
@@ -117,7 +117,7 @@ TEST_CASE("a normalised row has length sqrt(width) without eps") {
   }
 }
 
-TEST_CASE("layer norm refuses what it cannot normalise") {
+TEST_CASE("layer norm refuses what it cannot normalize") {
   const Tensor x = Tensor::zeros({2, 3});
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); }, "[layer_norm] the last axis is empty");
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::scalar(1)); }, "[layer_norm] the last axis is empty");
@@ -125,8 +125,23 @@ TEST_CASE("layer norm refuses what it cannot normalise") {
       [&] {
         (void)layer_norm(x, row({1, 2}));
       },
-      "[layer_norm] gain and bias must match the last axis; got shapes (2,3) and (2)");
-  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "gain and bias must match");
+      "[layer_norm] weight and bias must match the last axis; got shapes (2,3) and (2)");
+  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "weight and bias must match");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); }, "[layer_norm] eps must not be negative");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); }, "[layer_norm] eps must not be negative");
+}
+
+TEST_CASE("rms norm divides by the root of the mean square") {
+  const Tensor x = array({2, 2}, {3, 4, 0, 0}), weight = row({2, 1});
+  const double root = std::sqrt(12.5);
+  check_near(rms_norm(x, {}, 1e-12).value(), array({2, 2}, {3 / root, 4 / root, 0, 0}));
+  check_near(rms_norm(row({3, 4}), weight, 0).value(), row({6 / root, 4 / root}));
+  check_near(rms_norm(row({1, 1}), {}, 3).value(), row({0.5, 0.5}));
+}
+
+TEST_CASE("rms norm refuses what does not fit") {
+  const Tensor x = array({1, 2}, {3, 4}), three = row({1, 1, 1});
+  check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] weight and bias must match the last axis");
+  check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); }, "[rms_norm] the last axis is empty");
+  check_throws<ValueError>([&] { rms_norm(x, {}, -1e-5); }, "[rms_norm] eps must not be negative");
 }

@@ -4,7 +4,7 @@
 #include <xtape/core/config.hpp>
 #include <xtape/core/pool.hpp>
 
-// Every array takes its memory from the pool. This also fixes the container types whatever -march or xsimd say.
+// Every array takes its memory from the pool. This also makes the container types independent of -march and xsimd.
 #if defined(XTENSOR_ARRAY_HPP) || defined(XTENSOR_FORWARD_HPP)
 static_assert(false, "include xtape before any xtensor header: it sets xtensor's default allocator");
 #endif
@@ -13,7 +13,7 @@ static_assert(false, "include xtape before any xtensor header: it sets xtensor's
 #include <xtensor/xarray.hpp>
 
 // xtensor 0.24 gives evaluated temporaries of dynamic shape the type xarray only if __cplusplus is exactly 201703L; in
-// C++20 GCC would make them xtensor<T,4>, which writes out of bounds. This is the missing specialisation; 0.25 has it.
+// C++20 GCC would make them xtensor<T,4>, which writes out of bounds. This is the missing specialization; 0.25 has it.
 #if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR < 25 && defined(__GNUC__) && !defined(__clang__) && \
     __cplusplus > 201703L
 namespace xt::detail {
@@ -29,7 +29,7 @@ namespace xtape {
 
 using Shape = xt::dynamic_shape<std::size_t>;                        ///< sizes of the axes, outermost first
 using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;  ///< token ids, class numbers, argmax results
-using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true means hidden
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true: hidden
 
 inline namespace XTAPE_DTYPE {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // A namespace name cannot come from a function: the library is compiled once with float and once with double, and the
-// inline namespace makes linking the two flavours together an error instead of a surprise.
+// inline namespace makes linking the two dtypes together an error.
 #ifdef XTAPE_DOUBLE
 #define XTAPE_DTYPE f64
 #else
@@ -15,7 +15,7 @@ namespace xtape {
 
 using index_t = std::int64_t;
 
-/// data + by; null for null: what is empty has no place to count from.
+/// data + by, or null for null: arithmetic on a null pointer is undefined.
 template <class T>
 constexpr T* offset_pointer(T* data, index_t by) {
   return data ? data + by : data;

@@ -8,7 +8,7 @@
 
 namespace xtape {
 
-/// Base of everything this library throws on purpose. `op` names the function, layer or file format that refused.
+/// Base of all exceptions of this library. `op` names the function, layer or file format that throws.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view op, std::string_view what);
@@ -29,12 +29,12 @@ class ValueError : public Error {
   using Error::Error;
 };
 
-/// A tape is used against its rules: a second backward, a tensor of a finished tape, a changed parameter.
+/// A tape is used in a way it does not allow: a second backward, a tensor of a finished tape, a changed parameter.
 class TapeError : public Error {
   using Error::Error;
 };
 
-/// Gradients are read or used after a backward pass failed half-way; `zero_grad()` makes them usable again.
+/// Gradients are read after a backward pass that failed; `zero_grad()` makes them valid again.
 class GradientError : public Error {
   using Error::Error;
 };
@@ -44,27 +44,32 @@ class NameError : public Error {
   using Error::Error;
 };
 
-/// A file or directory cannot be read, written, or is not what it claims to be.
+/// A file or directory cannot be read or written, or its content is not valid.
 class FileError : public Error {
   using Error::Error;
 };
 
-/// A file is sound but does not fit what it is to be loaded into; the message lists every difference.
+/// A valid file does not fit what it is loaded into; the message lists every difference.
 class MismatchError : public FileError {
   using FileError::FileError;
 };
 
-/// A training run is broken and the user asked to stop then.
+/// A training run has diverged, and the user asked to stop it in that case.
 class DivergedError : public Error {
   using Error::Error;
 };
 
-/// The request is understood and deliberately not offered (for example second-order gradients).
+/// Command-line arguments do not fit the program: an unknown option, a value outside its range.
+class UsageError : public Error {
+  using Error::Error;
+};
+
+/// The library does not offer this on purpose (for example second-order gradients).
 class UnsupportedError : public Error {
   using Error::Error;
 };
 
-/// "(2,3)", "()" for a scalar, of any shape-like container.
+/// "(2,3)", or "()" for a scalar. Takes any container of sizes.
 template <class ShapeLike>
 std::string shape_text(const ShapeLike& shape) {
   std::string out = "(";

@@ -49,7 +49,7 @@ void Grads::step(const StepGrad& grad) { tape_.observe_step(grad); }
 
 namespace {
 
-/// Sums x over axis `axis`, keeping it with extent 1.
+/// Sums x over an axis, which keeps size 1.
 Array sum_over(const Array& x, std::size_t axis) {
   index_t outer = 1, inner = 1;
   Shape shape = x.shape();
@@ -71,7 +71,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
   if (!fits) fail_shapes<Shape>(op, "a gradient does not fit its operand", {shape, term.shape()});
   Array out = term;
-  // Leading axes first and together: one pass of column sums.
+  // The leading axes first, together: one pass of column sums.
   std::size_t joined = 0;
   while (joined < rank && (joined < lead || (shape[joined - lead] == 1 && term.shape()[joined] != 1))) ++joined;
   if (joined > 0) {

@@ -1,4 +1,4 @@
-// Grads: where a rule puts the gradients of its op's inputs.
+// Grads: where a backward function writes the gradients of its op's inputs.
 #pragma once
 
 #include <xtape/core/kernels/isa/output.hpp>
@@ -10,31 +10,31 @@ class Probe;
 class Tape;
 struct StepGrad;
 
-/// Handed to each rule. Input i is the ith operand in the op's `record` call.
+/// Passed to each backward function. Input i is operand i of the op's `record` call.
 class Grads {
  public:
-  /// False for constants; then there is nothing to compute.
+  /// Whether a gradient of this input is needed; false for constants.
   bool needs(std::size_t input) const;
 
-  /// The input's own gradient buffer, of the input's shape, so that a kernel can write or add straight into it. Ask
-  /// once per use and fill it whole.
+  /// The buffer of the input's gradient, of the input's shape, into which a kernel writes or adds. Call it once for
+  /// each use, and fill the whole buffer.
   Output buffer(std::size_t input);
 
-  /// Adds `scale * term`; a term of the broadcast shape is first summed over the axes that broadcasting made. Throws
-  /// ShapeError if it cannot have come from the input. Does nothing for constants.
+  /// Adds `scale * term`. A term of the broadcast shape is first summed over the broadcast axes. Does nothing for
+  /// constants. Throws ShapeError if the input does not broadcast to the term.
   void add(std::size_t input, const Array& term, real scale = 1);
 
-  /// Adds the upstream gradient unchanged, without a copy if it is the first contribution. The element counts must
-  /// agree (the shapes may differ, as in reshape). Does nothing for constants.
+  /// Adds the upstream gradient unchanged, without a copy if it is the first contribution. The element counts must be
+  /// equal; the shapes may differ, as in reshape. Does nothing for constants.
   void pass(std::size_t input);
 
-  /// For the rule of an op with several outputs: the gradient of output i, or null if none reached it.
+  /// For an op with several outputs: the gradient of output i, or null if none reached it.
   const Array* upstream(std::size_t output) const;
 
-  /// True if somebody wants the gradients of the steps inside a recurrent op; each is then given to `step`.
+  /// Whether a recurrent op must pass the gradient of each of its steps to `step`.
   bool watches_steps() const;
   void step(const StepGrad& grad);
-  /// The probe that the tape shows itself to, or null.
+  /// The probe of the tape, or null.
   Probe* probe() const;
 
  private:
@@ -46,7 +46,7 @@ class Grads {
   Storage& upstream_;
 };
 
-/// Sums `term` over the axes that broadcasting added to `shape`. Throws ShapeError if it does not broadcast to it.
+/// Sums `term` over the axes along which `shape` was broadcast. Throws ShapeError if `shape` does not broadcast to it.
 Array sum_to_shape(const char* op, const Array& term, const Shape& shape);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -153,7 +153,7 @@ std::string Scope::free_name(std::string_view name) const {
 Parameter Scope::parameter(std::string_view name, const Shape& shape, const Init& init) const {
   const std::string full = free_name(name);
   element_count(shape, full);
-  if (!init) throw ValueError("scope", "the parameter '" + full + "' has no initialisation");
+  if (!init) throw ValueError("scope", "the parameter '" + full + "' has no initialization");
   Array value(shape);
   Random random(state_->seed, "init/" + full);
   init(value, random);

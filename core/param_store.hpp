@@ -1,10 +1,9 @@
-// ParamStore owns a model's parameters and buffers under dotted names; a Scope is a name prefix into it.
+// ParamStore owns a model's parameters and buffers by dotted names. A Scope is a name prefix in it.
 //
 //   ParamStore store(seed);
 //   Linear layer(store.root() / "head", 128, 65);     // registers "head.weight" and "head.bias"
 #pragma once
 
-#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/random.hpp>
 
@@ -18,12 +17,12 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Fills a new parameter. The random stream depends on the seed and the parameter's name only.
+/// Fills a new parameter. Its random stream depends on the seed and the parameter's name only.
 using Init = std::function<void(Array& value, Random& random)>;
 
 class Scope;
 
-/// A named array that training code changes but no gradient reaches (running statistics). Copies share it.
+/// A named array that training changes, but not by gradients (running statistics). Copies share it.
 class Buffer {
  public:
   Buffer() = default;
@@ -42,7 +41,7 @@ class Buffer {
   std::shared_ptr<std::pair<std::string, Array>> data_;
 };
 
-/// Values of all parameters and buffers at one moment, independent of the store.
+/// A copy of the values of all parameters and buffers.
 struct Snapshot {
   std::vector<std::pair<std::string, Array>> parameters;
   std::vector<std::pair<std::string, Array>> buffers;
@@ -57,39 +56,39 @@ class ParamStore {
   Scope root();
   std::uint64_t seed() const { return state_->seed; }
 
-  /// Training mode is on at first; dropout and batch norm read it.
+  /// The mode that dropout and batch norm read; initially training.
   void train() { state_->training = true; }
   void eval() { state_->training = false; }
   bool training() const { return state_->training; }
 
-  /// Names match a prefix if they are equal to it or continue it after a dot; the empty prefix matches all.
-  /// Parameters in declaration order; one that is tied appears once, under its first name.
+  /// Parameters in the order of declaration; a tied one appears once, under its first name. A name matches a prefix if
+  /// it equals it or continues it after a dot; the empty prefix matches all.
   std::vector<Parameter> parameters(std::string_view prefix = "") const;
-  /// Every registered name with its parameter: tied ones once for each name.
+  /// Every name with its parameter: tied parameters occur once for each name.
   const std::vector<std::pair<std::string, Parameter>>& entries() const { return state_->parameters; }
   const std::vector<Buffer>& buffers() const { return state_->buffers; }
   /// Throws NameError if the name is unknown.
   Parameter parameter(std::string_view name) const;
   Buffer buffer(std::string_view name) const;
   bool contains(std::string_view name) const;
-  /// Number of elements, tied parameters counted once.
+  /// The number of elements; tied parameters count once.
   index_t parameter_count(std::string_view prefix = "") const;
 
-  /// No gradient flows to frozen parameters and optimizers leave them. Throws NameError if nothing matches.
+  /// No gradient flows to frozen parameters, and optimizers skip them. Throws NameError if no name matches.
   void freeze(std::string_view prefix) { set_trainable(prefix, false); }
   void unfreeze(std::string_view prefix) { set_trainable(prefix, true); }
 
-  /// Forgets all gradients; also what a failed backward pass left.
+  /// Drops all gradients, also those of a failed backward pass.
   void zero_grad();
 
   Snapshot snapshot() const;
-  /// Throws NameError or ShapeError before anything is changed if the snapshot does not fit.
+  /// Sets all values. Throws NameError or ShapeError, and changes nothing, if the snapshot does not fit.
   void restore(const Snapshot& snapshot);
 
-  /// Call counters of the random masks, by scope: part of a checkpoint.
+  /// The call counters of the random keys, by scope; part of a checkpoint.
   const std::map<std::string, std::shared_ptr<std::uint64_t>>& mask_counters() const { return state_->masks; }
 
-  /// A readable table: name, shape, elements, trainable, decays; tied and frozen ones marked.
+  /// A table of names, shapes and element counts, with notes on tied, frozen and non-decaying parameters.
   std::string summary() const;
 
  private:
@@ -108,41 +107,27 @@ class ParamStore {
   std::shared_ptr<State> state_;
 };
 
-/// The random masks of one dropout layer: each call gets a key of its own, counted in the ParamStore.
-class RandomKeyStream {
- public:
-  RandomKeyStream() = default;
-  RandomKeyStream(std::uint64_t seed, std::uint64_t stream, std::shared_ptr<std::uint64_t> calls)
-      : seed_(seed), stream_(stream), calls_(std::move(calls)) {}
-
-  RandomKey next() { return {seed_, stream_, (*calls_)++}; }
-
- private:
-  std::uint64_t seed_ = 0;
-  std::uint64_t stream_ = 0;
-  std::shared_ptr<std::uint64_t> calls_;
-};
-
 class Scope {
  public:
-  /// The scope of a child. Throws NameError for a name that is empty or has a dot in it.
+  /// The scope of a child. Throws NameError for a name that is empty or contains a dot.
   Scope operator/(std::string_view child) const;
   Scope operator/(index_t child) const { return *this / std::to_string(child); }
 
   /// The dotted prefix, empty for the root.
   const std::string& name() const { return prefix_; }
-  /// The same; for the root, `fallback`.
+  /// The dotted prefix, or `fallback` for the root.
   std::string name_or(std::string_view fallback) const { return prefix_.empty() ? std::string(fallback) : prefix_; }
   bool training() const { return state_->training; }
 
-  /// Registers a new parameter, decaying if it has at least two axes. All three throw NameError for a name that is
-  /// taken, empty, or has a dot in it; ValueError for no initialisation and for an empty parameter.
+  /// Registers a new parameter, which decays if it has at least two axes. Throws NameError for a name that is taken,
+  /// empty or contains a dot, ValueError without an init function.
   Parameter parameter(std::string_view name, const Shape& shape, const Init& init) const;
-  /// Registers an existing parameter under a second name: weights are tied.
+  /// Registers an existing parameter under another name, which ties weights. Throws NameError as above, ValueError for
+  /// an empty handle.
   Parameter tie(std::string_view name, const Parameter& parameter) const;
-  /// Registers a new buffer.
+  /// Registers a new buffer. Throws NameError as above.
   Buffer buffer(std::string_view name, Array value) const;
-  /// The mask stream of this scope.
+  /// The random keys of this scope; every call returns the same stream.
   RandomKeyStream random_keys() const;
 
  private:

@@ -33,7 +33,7 @@ void Parameter::set_value(const Array& value) {
 }
 
 real* Parameter::edit() {
-  if (!data().value.unique()) data().value = Storage(data().value.array());  // somebody holds the old value
+  if (!data().value.unique()) data().value = Storage(data().value.array());  // a tensor still holds the old value
   ++data().version;
   return data().value.edit().data();
 }

@@ -1,4 +1,4 @@
-// Parameter: a named value that training changes, with its gradient.
+// Parameter: a named array that training changes, with its gradient.
 #pragma once
 
 #include <xtape/core/tensor.hpp>
@@ -8,7 +8,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Shared handle: copies name the same value and gradient, which is how weights are tied.
+/// A shared handle: copies refer to the same value and gradient, so weights are tied by copying.
 class Parameter {
  public:
   Parameter() = default;
@@ -25,7 +25,7 @@ class Parameter {
   const Shape& shape() const { return value().shape(); }
   index_t numel() const { return static_cast<index_t>(value().size()); }
 
-  /// The value as an operand. Under a live tape, and if trainable, gradients flow to it.
+  /// The value as an operand. If a tape records and the parameter is trainable, gradients flow to it.
   operator Tensor() const { return tensor(); }
   Tensor tensor() const;
 
@@ -34,33 +34,33 @@ class Parameter {
   bool decays() const { return data().decays; }
   void set_decays(bool decays) { data().decays = decays; }
 
-  /// Replaces the value. Throws ShapeError if the shape differs. Tensors taken before keep the old value.
+  /// Replaces the value. Tensors made from it before keep the old one. Throws ShapeError if the shape differs.
   void set_value(const Array& value);
-  /// Writable elements of the value, for optimizers; counts as a change. Not to be kept.
+  /// Writable elements of the value, for optimizers. Counts as a change; do not keep the pointer.
   real* edit();
-  /// How often the value was changed; a tape refuses to run backward over a change.
+  /// How often the value was changed. A backward pass throws if it changed since the forward pass.
   std::uint64_t version() const { return data().version; }
 
-  /// True if a backward pass reached this parameter since the last `zero_grad()`.
+  /// Whether a backward pass reached this parameter since the last `zero_grad()`.
   bool has_grad() const { return data().state != GradState::none; }
-  /// The gradient summed since the last `zero_grad()`; zeros if there is none. Throws GradientError after a backward
-  /// pass that failed half-way.
+  /// The sum of the gradients since the last `zero_grad()`; zeros if there is none. Throws GradientError after a
+  /// backward pass that failed.
   const Array& grad() const;
   /// Replaces the gradient. Throws ShapeError if the shape differs.
   void set_grad(const Array& grad);
   /// Writable elements of the gradient, for clipping. Throws as `grad()`.
   real* edit_grad();
-  /// 2-norm of the gradient; once clipping has noted it, the norm from before the clipping. Throws as `grad()`.
+  /// The 2-norm of the gradient before clipping: the cached one, if clipping cached it. Throws as `grad()`.
   double grad_norm() const;
-  /// Notes the norm for `grad_norm`, and what clipping scaled it by, until the gradient changes.
+  /// Caches the norm before clipping, and the factor of clipping, until the gradient changes.
   void cache_grad_norm(double norm, double clip_factor = 1) {
     data().cached_norm = norm;
     data().clip_factor = clip_factor;
   }
-  /// Norm after clipping / norm before, as noted; 1 without clipping.
+  /// The cached factor by which clipping scaled the gradient; 1 without clipping.
   double clip_factor() const { return data().cached_norm >= 0 ? data().clip_factor : 1; }
 
-  /// Forgets the gradient; the next backward pass overwrites it.
+  /// Drops the gradient; the next backward pass overwrites it.
   void zero_grad();
 
  private:
@@ -75,7 +75,7 @@ class Parameter {
     Array grad;
     GradState state = GradState::none;
     double cached_norm = -1;  // negative: none
-    double clip_factor = 1;   // of the noted norm
+    double clip_factor = 1;   // cached with the norm
     bool trainable = true;
     bool decays = true;
     std::uint64_t version = 0;

@@ -10,8 +10,7 @@
 #include <mutex>
 #include <vector>
 
-// Sanitizers of memory see the bounds of blocks only if each is an allocation by itself. That of threads needs the
-// pool.
+// Memory sanitizers see the bounds of a block only if it is an allocation of its own. ThreadSanitizer tests the pool.
 #if defined(__SANITIZE_ADDRESS__)
 #define XTAPE_POOL_BYPASS 1
 #elif defined(__has_feature)
@@ -24,13 +23,13 @@ namespace xtape::pool {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSmallLimit = 512;  // up to here classes are multiples of 64 bytes
+constexpr std::size_t kSmallLimit = 512;  // up to this size the classes are multiples of 64 bytes
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kChunk = std::size_t{32} << 20;       // blocks are cut from chunks of this size ...
 constexpr std::size_t kOwnMapping = std::size_t{16} << 20;  // ... unless they are larger than this
 constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 constexpr std::size_t kClasses = 8 + 8 * 40;
-// A class list longer than one of these is shared.
+// Limits of a thread's list of one size class; what is above goes to the shared list.
 [[maybe_unused]] constexpr std::size_t kThreadCacheBytes = std::size_t{64} << 20;
 [[maybe_unused]] constexpr std::size_t kThreadCacheBlocks = 1 << 16;
 
@@ -39,7 +38,7 @@ struct SizeClass {
   std::size_t bytes;
 };
 
-/// Eight classes to a doubling: at most an eighth of a block is wasted.
+/// Eight classes for each doubling, so at most an eighth of a block is wasted.
 SizeClass size_class(std::size_t bytes) {
   if (bytes <= kSmallLimit) {
     const std::size_t units = bytes == 0 ? 1 : (bytes + 63) / 64;
@@ -73,7 +72,7 @@ struct FreeList {
   }
 };
 
-/// Counters of one thread: only that thread writes, anyone may read.
+/// Counters of one thread, which only that thread writes and any thread may read.
 struct Counters {
   std::atomic<std::int64_t> bytes{0};
   std::atomic<std::int64_t> blocks{0};
@@ -92,9 +91,9 @@ struct Shared {
   std::int64_t system_calls = 0;
   std::int64_t system_bytes = 0;
   std::vector<Counters*> threads;
-  Counters retired;  // sums of threads that have ended; written under the mutex
+  Counters retired;  // of threads that have ended; written under the mutex
 
-  /// Pages from the system, huge ones where it grants them. The mutex is held.
+  /// Gets pages from the system, huge ones if it grants them. The caller holds the mutex.
   char* map(std::size_t bytes) {
     const std::size_t padded = bytes + kHugePage;
     void* raw = ::mmap(nullptr, padded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,7 +103,7 @@ struct Shared {
     char* begin = static_cast<char*>(raw) + (aligned - address);
     if (aligned > address) ::munmap(raw, aligned - address);
     ::munmap(begin + bytes, padded - bytes - (aligned - address));
-    ::madvise(begin, bytes, MADV_HUGEPAGE);  // advice: refusal changes nothing but speed
+    ::madvise(begin, bytes, MADV_HUGEPAGE);  // only advice: refusal costs speed, nothing else
     ++system_calls;
     system_bytes += static_cast<std::int64_t>(bytes);
     return begin;
@@ -128,7 +127,7 @@ void unlock_in_parent();
 void start_in_child();
 
 Shared& shared() {
-  // Never destroyed: arrays with static lifetime may be freed after any destructor of ours would have run.
+  // Never destroyed, as arrays with static lifetime may be freed after its destructor would have run.
   static Shared* instance = [] {
     ::pthread_atfork(lock_before_fork, unlock_in_parent, start_in_child);
     return new Shared;
@@ -141,7 +140,7 @@ thread_local Counters* own_counters = nullptr;
 void lock_before_fork() { shared().mutex.lock(); }
 void unlock_in_parent() { shared().mutex.unlock(); }
 
-/// The child has the forking thread only: what the others counted is kept, their counters' memory is not.
+/// The child has only the thread that forked: keeps what the other threads counted, drops their counters.
 void start_in_child() {
   Shared& s = shared();
   for (const Counters* thread : s.threads)
@@ -163,7 +162,7 @@ struct ThreadCache {
   ~ThreadCache();
 };
 
-thread_local bool cache_ended = false;  // set when this thread's cache is gone but blocks are still being freed
+thread_local bool cache_ended = false;  // this thread's cache is destroyed, though blocks may still be freed
 
 ThreadCache& cache() {
   static thread_local ThreadCache instance;
@@ -207,7 +206,7 @@ void spill(FreeList& list, std::size_t index) {
 #ifdef XTAPE_POOL_BYPASS
 
 void* allocate(std::size_t bytes) {
-  const SizeClass size = size_class(bytes);  // also refuses sizes that cannot be
+  const SizeClass size = size_class(bytes);  // throws for sizes above the limit
   void* block = ::operator new (bytes, std::align_val_t{kAlignment});
   count(static_cast<std::int64_t>(size.bytes), 1);
   return block;

@@ -1,9 +1,9 @@
-// Size-class caching allocator for every array, tensor and tape record.
+// A caching allocator with size classes, for all arrays, tensors and tape nodes.
 //
-// A fresh page costs tens of microseconds on many machines, a reused block nanoseconds. Freed blocks therefore stay in
-// a list of their size class: first in the freeing thread's own cache, then, past a limit, in a list shared by all
-// threads. Memory goes back to the system only at exit. Under AddressSanitizer and ThreadSanitizer every block comes
-// straight from the system allocator instead, so that these tools see each one.
+// A fresh page costs tens of microseconds on many machines, a reused block nanoseconds. So freed blocks go to a list of
+// their size class: first in a cache of the freeing thread, above a limit in a list that all threads share. Memory
+// returns to the system only at exit. Under AddressSanitizer every block is an allocation of its own, so that the tool
+// sees its bounds.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +12,30 @@
 
 namespace xtape::pool {
 
-/// Bytes are the sizes of the classes that blocks were rounded up to.
+/// Bytes are counted after rounding up to the size class.
 struct Stats {
-  std::int64_t system_calls = 0;  ///< how often memory was requested from the operating system
-  std::int64_t system_bytes = 0;  ///< bytes obtained from it so far; never falls
-  std::int64_t live_bytes = 0;    ///< bytes handed out and not yet freed, over all threads
-  std::int64_t live_blocks = 0;   ///< blocks handed out and not yet freed, over all threads
+  std::int64_t system_calls = 0;  ///< requests for memory to the operating system
+  std::int64_t system_bytes = 0;  ///< bytes obtained by them; never decreases
+  std::int64_t live_bytes = 0;    ///< bytes allocated and not freed, over all threads
+  std::int64_t live_blocks = 0;   ///< blocks allocated and not freed, over all threads
 };
 
 /// A block of at least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
 void* allocate(std::size_t bytes);
 
-/// Gives back a block from `allocate(bytes)`; any thread may do it.
+/// Frees a block of `allocate(bytes)`, on any thread.
 void deallocate(void* block, std::size_t bytes) noexcept;
 
 Stats stats();
 
-/// False under AddressSanitizer or ThreadSanitizer, where blocks are not cached.
+/// False under AddressSanitizer, where blocks are not cached.
 bool caching();
 
 }  // namespace xtape::pool
 
 namespace xtape {
 
-/// Standard allocator over the pool; elements are left uninitialised by xtensor's containers.
+/// A standard allocator that uses the pool. xtensor's containers leave its elements uninitialized.
 template <class T>
 struct PoolAllocator {
   using value_type = T;

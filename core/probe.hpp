@@ -1,7 +1,7 @@
-// Probe: an onlooker that sees what runs on a tape, forward and backward. LayerScope tells it in which layer.
+// Probe: an observer of a tape's forward and backward pass. LayerScope tells it the layer.
 //
-// While a probe is attached, each new tape of the thread shows it what layers, ops and recurrent steps do. Otherwise a
-// tape costs one branch more, and a layer, a recorded op and a backward pass one each.
+// While a probe is attached, each new tape of the thread calls it for layers, ops and recurrent steps. Without a probe
+// the cost is one branch for each tape, layer, recorded op and backward pass.
 #pragma once
 
 #include <xtape/core/tensor.hpp>
@@ -16,49 +16,49 @@ namespace xtape::inline XTAPE_DTYPE {
 class Parameter;
 struct StepGrad;
 
-/// Values of one gate, or of the states, of a recurrent layer at all its steps.
+/// The values of one gate, or of the states, of a recurrent layer at all steps.
 struct GateValues {
   std::string_view layer;
   const char* gate;  ///< "input", "forget", "cell", "output"; "reset", "update", "candidate"; "hidden"
-  bool sigmoid;      ///< from 0 to 1; else from -1 to 1
+  bool sigmoid;      ///< values are in 0..1; else in -1..1
   const real* values;
   index_t rows, width, stride;  ///< [rows, width], rows `stride` apart
 };
 
-/// The gradient of the last step's output alone, carried back: 2-norms by lag, 0 at the last step.
+/// 2-norms of the gradient of the last step's output alone, by lag; lag 0 is the last step.
 struct LagNorms {
   std::string_view layer;
   std::vector<double> hidden;
   std::vector<double> cell;  ///< lstm only
 };
 
-/// Attention weights by head, over the queries looked at that see at least one key.
+/// Statistics of attention weights by head, over a sample of the queries that attend to at least one key.
 struct AttentionSummary {
   std::vector<double> entropy;        ///< mean over queries, in nats
-  std::vector<double> entropy_share;  ///< mean of entropy / ln(visible keys), over queries that see several
+  std::vector<double> entropy_share;  ///< mean of entropy / ln(visible keys), over queries with several visible keys
   std::vector<double> largest_logit;  ///< before softmax, scaled
 };
 
-/// One op while it is checked: after its forward, or after its rule.
+/// An op that is checked, after its forward computation or after its backward function.
 struct OpEvent {
   const char* op;
-  std::string_view layer;  ///< of the innermost LayerScope; may be empty
+  std::string_view layer;  ///< the innermost LayerScope; may be empty
   bool backward;
-  std::span<const Tensor> inputs;  ///< of the forward; untracked ones and empty ones too
+  std::span<const Tensor> inputs;  ///< of the op; constants and empty tensors, too
   std::span<const Tensor> made;    ///< forward: outputs; backward: gradients of the inputs, empty where there is none
   const Array* upstream;           ///< backward only, and only for ops of one output
 };
 
 class Probe : public std::enable_shared_from_this<Probe> {
  public:
-  /// `checks_ops`: see each op by `on_op`, at a price in time and memory.
+  /// `checks_ops`: call `on_op` for each op, which costs time and memory.
   explicit Probe(bool checks_ops = false) : checks_ops_(checks_ops) {}
   virtual ~Probe() { detach(); }
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
-  /// From now on until detach(), or until another is attached, tapes made on this thread show this probe what runs on
-  /// them; a tape that is made while such a tape records does not. The probe must be owned by a shared_ptr.
+  /// Until detach(), or until another probe is attached, new tapes of this thread call this probe; a tape that is made
+  /// while such a tape records does not. A shared_ptr must own the probe.
   void attach() { attached_ = this; }
   void detach() {
     if (attached_ == this) attached_ = nullptr;
@@ -69,12 +69,12 @@ class Probe : public std::enable_shared_from_this<Probe> {
   static Probe* attached() { return counted(attached_); }
   /// The probe of the tape that records on this thread, or null.
   static Probe* active() { return counted(active_); }
-  /// How often probes of this thread were shown something.
+  /// How often probes of this thread were called.
   static index_t calls() { return calls_; }
 
   virtual void on_tape() {}
   virtual void on_layer_output(std::string_view layer, const Tensor& y) = 0;
-  /// A cell op runs: the time step that its state belongs to, for step_grad.
+  /// A cell op runs. Returns the time step of its state, for step_grad.
   virtual index_t cell_step(std::string_view layer) = 0;
   virtual void step_grad(const StepGrad& step) = 0;
   virtual void lag_norms(const LagNorms& norms) = 0;
@@ -82,9 +82,9 @@ class Probe : public std::enable_shared_from_this<Probe> {
   /// tanh, sigmoid or relu.
   virtual void activation(const char* op, const Tensor& x, const Tensor& y) = 0;
   virtual void attention(const AttentionSummary& summary) = 0;
-  /// A loss over so many classes.
+  /// A loss over `count` classes.
   virtual void classes(index_t count) = 0;
-  /// The gradients are complete and not yet clipped.
+  /// The gradients are complete, before clipping.
   virtual void on_gradients(const std::vector<Parameter>& parameters) = 0;
   virtual void on_op(const OpEvent&) {}
 
@@ -104,7 +104,7 @@ class Probe : public std::enable_shared_from_this<Probe> {
   const bool checks_ops_;
 };
 
-/// While it lives, what runs on this thread belongs to a layer. The name must outlive it.
+/// While it exists, ops on this thread belong to a layer. The name must outlive it.
 class LayerScope {
  public:
   explicit LayerScope(std::string_view name) : outer_(current_) { current_ = name; }
@@ -112,7 +112,7 @@ class LayerScope {
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;
 
-  /// y, shown to the probe as this layer's output.
+  /// Returns y, after passing it to the probe as this layer's output.
   Tensor output(Tensor y) const {
     if (Probe* probe = Probe::active()) probe->on_layer_output(current_, y);
     return y;

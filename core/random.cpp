@@ -13,7 +13,7 @@ namespace {
 
 using Philox = r123::Philox4x32;
 
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
+std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);

@@ -15,7 +15,7 @@ index_t element_count(const Shape& shape, std::string_view op) {
   index_t count = 1;
   for (std::size_t size : shape) {
     if (size > static_cast<std::size_t>(kMaxElements) || count > kMaxElements / static_cast<index_t>(size))
-      fail_shapes<Shape>(op, "the shape has more elements than can be held", {shape});
+      fail_shapes<Shape>(op, "the shape has more than 2^46 elements", {shape});
     count *= static_cast<index_t>(size);
   }
   return count;
@@ -41,6 +41,17 @@ std::vector<std::size_t> normalize_axes(std::string_view op, const Axes& axes, c
   if (std::adjacent_find(out.begin(), out.end()) != out.end())
     fail_shapes<Shape>(op, "an axis is named twice", {shape});
   if (shape.empty()) out.clear();
+  return out;
+}
+
+Shape insert_axis(std::string_view op, const Shape& shape, index_t axis, std::size_t size) {
+  const auto rank = static_cast<index_t>(shape.size());
+  if (axis < -rank - 1 || axis > rank)
+    fail_shapes<Shape>(op, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
+  const auto at = axis < 0 ? axis + rank + 1 : axis;
+  Shape out(shape.begin(), shape.begin() + at);
+  out.push_back(size);
+  out.insert(out.end(), shape.begin() + at, shape.end());
   return out;
 }
 

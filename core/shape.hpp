@@ -1,4 +1,4 @@
-// Arithmetic on shapes: sizes with overflow checks, axes counted from the end, broadcasting.
+// Arithmetic on shapes: element counts with overflow checks, negative axes, broadcasting.
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -14,27 +14,30 @@ using Axes = std::vector<index_t>;  ///< axis numbers; negative ones count from 
 
 inline Shape shape_of(std::initializer_list<index_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
 
-/// Number of elements. Throws ShapeError when it cannot be held (product over 2^46 elements).
+/// The number of elements. Throws ShapeError if it is above 2^46.
 index_t element_count(const Shape& shape, std::string_view op = "shape");
 
-/// Axis in 0..rank-1 for an axis in -rank..rank-1. Throws ShapeError.
+/// The axis in 0..rank-1 for an axis in -rank..rank-1. Throws ShapeError for any other.
 std::size_t normalize_axis(std::string_view op, index_t axis, const Shape& shape);
 
-/// The same, where a scalar has one axis in name: -1 and 0 name it and give 0, as in PyTorch. For ops along an axis
-/// that take a scalar for a single element. Throws ShapeError.
+/// Like normalize_axis, but also accepts axis 0 or -1 of a scalar and returns 0, as PyTorch does. For ops that treat a
+/// scalar as one element.
 std::size_t normalize_axis_or_scalar(std::string_view op, index_t axis, const Shape& shape);
 
-/// The axes as a sorted list without repeats; an empty list means every axis. A scalar's is empty, whether its axis in
-/// name is named or not. Throws ShapeError on a repeat.
+/// The axes, sorted; an empty list means every axis. For a scalar the result is empty, also if axis 0 or -1 is given.
+/// Throws ShapeError for an axis that does not exist or occurs twice.
 std::vector<std::size_t> normalize_axes(std::string_view op, const Axes& axes, const Shape& shape);
 
-/// Shape of two broadcast operands by numpy's rule. Throws ShapeError.
+/// `shape` with another axis of `size` inserted as axis `axis` of the result, -rank-1..rank. Throws ShapeError.
+Shape insert_axis(std::string_view op, const Shape& shape, index_t axis, std::size_t size);
+
+/// The shape to which two operands broadcast, as in NumPy. Throws ShapeError.
 Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
 
-/// A shape with one -1 filled in so that `count` elements fit. Throws ShapeError.
+/// `wanted`, its one -1 replaced so that it has as many elements as `from`. Throws ShapeError if that is impossible.
 Shape infer_shape(std::string_view op, const Axes& wanted, const Shape& from);
 
-/// A shape as outer x count x inner, where count is the extent of one axis; 1 x 1 x 1 for a scalar's axis in name.
+/// A shape seen as outer x count x inner, where count is the size of one axis; 1 x 1 x 1 for a scalar.
 struct AxisSizes {
   index_t outer, count, inner;
 };

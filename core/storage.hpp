@@ -1,4 +1,4 @@
-// An array with a reference count: what tensors, parameters and gradients share.
+// A reference-counted array, which tensors, parameters and gradients share.
 #pragma once
 
 #include <xtape/core/array.hpp>
@@ -8,7 +8,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Shared handle to one array on the pool. Copies are cheap and may be made and dropped on any thread.
+/// A shared handle to one array in the pool. Copies are cheap; any thread may make and destroy them.
 class Storage {
  public:
   Storage() = default;
@@ -32,7 +32,7 @@ class Storage {
   bool same_as(const Storage& other) const { return block_ == other.block_; }
 
   const Array& array() const { return block_->array; }
-  Array& edit() { return block_->array; }  ///< only for an owner that knows it is the only one
+  Array& edit() { return block_->array; }  ///< only for the sole owner
 
  private:
   struct Block {

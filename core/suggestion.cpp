@@ -8,7 +8,7 @@ namespace xtape {
 
 namespace {
 
-/// Levenshtein's distance: the least number of characters to insert, delete or replace.
+/// Levenshtein distance: the smallest number of insertions, deletions and replacements of characters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names) {
   std::string nearest;
-  std::size_t least = 4;  // names that differ in more are not meant
+  std::size_t least = 4;  // above the largest distance that counts as near
   for (const std::string& name : names) {
     const bool begun = given.size() >= 2 && name.starts_with(given);
     const std::size_t distance = begun ? 1 : edit_distance(given, name);

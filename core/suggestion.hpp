@@ -1,4 +1,4 @@
-// What a misspelled name may have meant.
+// Suggestions for misspelled names.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace xtape {
 
-/// The name that is nearest to what was given: the one that it begins, or that differs in the fewest characters, at
-/// most 3 and less than half of them; empty if none is near.
+/// The name nearest to the given one: one that starts with it, or the one with the smallest edit distance, which must
+/// be at most 3 and less than half of the length. Empty if there is none.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names);
 
 /// "; did you mean --NAME?", or "; see --help" if no name is near. `prefix` stands before the name.

@@ -24,7 +24,7 @@ thread_local std::size_t nodes_of_last_tape = 256;
 }  // namespace
 
 Tape::Tape(TapeOptions options) : options_(options), serial_(next_serial()), outer_(innermost) {
-  nodes_.reserve(nodes_of_last_tape);  // steps are alike: no node moves
+  nodes_.reserve(nodes_of_last_tape);  // steps are alike, so no node moves
   if (outer_) outer_->interrupted_ = true;
   innermost = this;
   if (Probe* probe = Probe::attached_) [[unlikely]]
@@ -173,7 +173,7 @@ Tensor Tape::leaf(const Parameter& parameter) {
 
 Tape::Node& Tape::node_of(const char* call, const Tensor& tensor) {
   if (state_ == State::finished)
-    throw TapeError(call, "this tape has run backward and is released; record on a new tape, or use keep_rules");
+    throw TapeError(call, "this tape has run backward and is released; record on a new tape, or set retain_graph");
   if (state_ == State::running)
     throw UnsupportedError(call, "this tape is running backward, and gradients of gradients are not offered");
   if (tensor.tape_ == 0)
@@ -238,7 +238,7 @@ Output Tape::grad_buffer(std::uint32_t index) {
     node.grad = Storage(node.shape);
     return {node.grad.edit().data(), false};
   }
-  if (!node.grad.unique()) node.grad = Storage(node.grad.array());  // shared with a gradient that passed through
+  if (!node.grad.unique()) node.grad = Storage(node.grad.array());  // shared with another gradient, see Grads::pass
   return {node.grad.edit().data(), true};
 }
 

@@ -1,13 +1,13 @@
-// Tape: records ops in the order they run and plays their rules backward.
+// Tape: records ops in the order in which they run, and calls their backward functions in reverse order.
 //
 //   Tape tape;
 //   Tensor loss = cross_entropy(model(x), y);
 //   tape.backward(loss);                       // gradients are in the parameters
 //
-// While a Tape lives, ops on this thread that touch a parameter, a variable or another tracked tensor are recorded on
-// it. Without one nothing is recorded and inference costs nothing. Tapes nest: the innermost records, and tensors of an
-// outer tape enter it as constants. Creation order is the order of the backward pass, so there is no sort and no
-// recursion, and a gradient is complete when the loop reaches its tensor.
+// While a Tape exists, it records the ops of this thread that have a parameter, a variable or another tracked tensor as
+// input. Without a tape nothing is recorded. Tapes nest: the innermost records, and tensors of an outer tape are
+// constants for it. The backward pass is one loop over the nodes in reverse order of creation, without sorting or
+// recursion; when it reaches a node, the node's gradient is complete.
 #pragma once
 
 #include <xtape/core/grads.hpp>
@@ -24,32 +24,32 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Of what a gradient is: any tensor, or the hidden or cell state of a recurrent op at one time step.
+/// What a gradient belongs to: a tensor, or the hidden or cell state of a recurrent op at one step.
 enum class GradKind { output, hidden, cell };
 
-/// What `watch` saw: the gradient's 2-norm when it was complete.
+/// The 2-norm of a complete gradient.
 struct GradNorm {
   std::string name;
-  index_t time;  ///< time step, -1 for none
+  index_t time;  ///< the step, or -1
   double norm;
   GradKind kind = GradKind::output;
 };
 
-/// The complete gradient of one state inside a recurrent op that runs a whole sequence: of h_t or c_t, with everything
-/// that reaches it through later steps. A probe sees those of cell ops too.
+/// The complete gradient of a state h_t or c_t inside a recurrent op over a sequence, contributions of later steps
+/// included. A probe gets those of cell ops, too.
 struct StepGrad {
-  std::string_view name;  ///< the op's, see SequenceOptions
+  std::string_view name;  ///< SequenceOptions::name
   GradKind kind;          ///< hidden or cell
   index_t time;           ///< step t of the input, 0..T-1
   const Array& grad;      ///< [B, H]; zeros for sequences that have no step t
 };
 
 struct TapeOptions {
-  bool retain_graph = false;       ///< allow several backward passes (Jacobians); the default frees each rule after use
-  bool record_step_norms = false;  ///< note the norm of every StepGrad in `grad_norms`
+  bool retain_graph = false;       ///< allow several backward passes; else each backward function is freed after use
+  bool record_step_norms = false;  ///< add the norm of every StepGrad to `grad_norms`
 };
 
-/// An op's input, by address: no handle is copied to record it.
+/// An op's input, by address, so that recording copies no handle.
 struct Operand {
   const Tensor* tensor;
   Operand(const Tensor& t) : tensor(&t) {}
@@ -62,47 +62,48 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// A tracked tensor that is no parameter: an input whose gradient is wanted. See `grad`.
+  /// A tracked tensor that is not a parameter, for an input whose gradient `grad` returns.
   Tensor variable(Array value);
 
-  /// Runs every rule from `loss` back. Gradients are added to the parameters'. Throws TapeError if the loss has more
-  /// than one element or is not on this tape, if this tape ran backward before (without retain_graph), or if a
+  /// Runs the backward pass from `loss` and adds the gradients to those of the parameters. Throws TapeError if the loss
+  /// has more than one element or is not on this tape, if this tape ran backward before (without retain_graph), or if a
   /// parameter changed since it was used; GradientError if a parameter still holds the gradient of a failed pass. If a
-  /// rule or callback throws, the gradients of all parameters on the tape are invalid until `zero_grad()`.
+  /// backward function or a callback throws, the gradients of all parameters on the tape are invalid until
+  /// `zero_grad()`.
   void backward(const Tensor& loss);
 
-  /// The same from a tensor of any shape with its upstream gradient `seed`. Throws ShapeError if the shapes differ.
+  /// The backward pass from a tensor of any shape with its upstream gradient `seed`. Throws as above, and ShapeError if
+  /// the shapes differ.
   void backward(const Tensor& output, const Array& seed);
 
-  /// Gradient of a variable after the last backward: zeros if nothing reached it. Throws TapeError for other tensors,
-  /// GradientError if that backward failed.
+  /// The gradient of a variable after the last backward pass; zeros if none reached it. Throws TapeError for other
+  /// tensors, GradientError if that pass failed.
   Array grad(const Tensor& variable) const;
 
-  /// Notes the norm of this tensor's gradient under a name; `time` is a time step or -1.
+  /// Adds the norm of this tensor's gradient to `grad_norms` under a name; `time` is a step or -1.
   void watch(const Tensor& tensor, std::string name, index_t time = -1);
-  /// Norms noted so far, in the order in which they were complete (last tensor first).
+  /// The norms so far, in the order in which the gradients were complete (last tensor first).
   const std::vector<GradNorm>& grad_norms() const { return grad_norms_; }
 
-  /// Calls `callback` with the gradient of this tensor once it is complete; a parameter's includes what earlier tapes
-  /// added since `zero_grad()`. Not called if no gradient reaches the tensor.
+  /// Calls `callback` with the complete gradient of this tensor; that of a parameter includes what earlier tapes added
+  /// since `zero_grad()`. Not called if no gradient reaches the tensor.
   void on_grad(const Tensor& tensor, std::function<void(const Array&)> callback);
 
-  /// Calls `callback` with every StepGrad of every recurrent op on this tape, from the step that ran last to the first.
+  /// Calls `callback` with every StepGrad of the recurrent ops on this tape, in reverse order of the steps.
   void on_step_grad(std::function<void(const StepGrad&)> callback);
-  /// StepGrads handed out so far: 0 unless `record_step_norms`, `on_step_grad` or a probe asked; else nothing is spent
-  /// on them.
+  /// The number of StepGrads so far. They are computed only for `record_step_norms`, `on_step_grad` or a probe.
   index_t step_grads() const { return step_grads_; }
 
-  /// Nodes recorded and not yet freed, on this tape and on all tapes of this thread.
+  /// The number of nodes recorded and not yet freed, on this tape, and on all tapes of this thread.
   index_t nodes() const { return live_; }
   static index_t live_nodes();
-  /// Names of what is recorded and not yet freed, in order; variables and parameters stand under these words.
+  /// The names of the recorded ops that are not yet freed, in order; "variable" and "parameter" for leaves.
   std::vector<const char*> ops() const;
 
-  /// Records `y` = op(inputs) with its rule, and returns y with its place on the tape. The rule is called as
-  /// `rule(upstream, grads)`; it is move-only, stored inline on the tape, and captures detached tensors only. If no
-  /// tape records, or no input is tracked on it, y is returned as it is. Throws TapeError for a tensor of a finished
-  /// tape.
+  /// Records `y` = op(inputs) with its backward function, and returns y as a tensor of the tape. The function is called
+  /// as `backward(upstream, grads)`; it is stored inline on the tape, may be move-only, and must capture detached
+  /// tensors only. If no tape records, or no input is tracked on it, y is returned as it is. Throws TapeError for a
+  /// tensor of a finished tape.
   template <class Backward>
   static Tensor record(const char* op, std::initializer_list<Operand> inputs, Tensor y, Backward backward) {
     return record(op, std::span<const Operand>(inputs.begin(), inputs.size()), std::move(y), std::move(backward));
@@ -117,9 +118,9 @@ class Tape {
     return y;
   }
 
-  /// The same for an op with several outputs, which get their places on the tape. The rule is called as `rule(grads)`
-  /// once the gradients of all outputs are complete, and reads them by `grads.upstream(i)`. It is not called if no
-  /// gradient reached any of them.
+  /// Records an op with several outputs, which become tensors of the tape. Its function is called as `backward(grads)`
+  /// once the gradients of all outputs are complete, and reads them with `grads.upstream(i)`. It is not called if no
+  /// gradient reached an output.
   template <class Backward>
   static void record(const char* op, std::initializer_list<Operand> inputs, std::span<Tensor> outputs,
                      Backward backward) {
@@ -131,17 +132,18 @@ class Tape {
     }
   }
 
-  /// True if `record` with these inputs would keep a rule: what only the rule needs is computed only then.
+  /// Whether `record` would record an op with these inputs. If not, what only its backward function needs is not
+  /// computed.
   static bool tracks(std::initializer_list<Operand> inputs);
 
-  /// The tape that records now on this thread, or null.
+  /// The tape that records on this thread, or null.
   static Tape* recorder();
 
  private:
   friend class Grads;
   friend class Parameter;
 
-  /// An op with several outputs is one node without a tensor, followed by a node for each output that only holds its
+  /// An op with several outputs is a node without a tensor, followed by one node for each output, which only holds its
   /// gradient.
   struct Node {
     const char* op = nullptr;
@@ -159,14 +161,14 @@ class Tape {
     Shape shape;
   };
 
-  /// What a probe that checks ops is told of one.
+  /// What a probe that checks ops gets of an op.
   struct Checked {
     std::string layer;
     std::vector<Tensor> inputs;  // detached
   };
 
   struct Observer {
-    std::function<void(const Array&)> callback;  // empty: a watch
+    std::function<void(const Array&)> callback;  // empty: only the norm
     std::string name;
     index_t time;
   };
@@ -241,16 +243,16 @@ class Tape {
   std::uint64_t serial_;
   Tape* outer_;  // the tape below this one on this thread
   State state_ = State::recording;
-  bool failed_ = false;       // backward threw half-way
-  bool checks_ = false;       // the probe wants to see each op
-  bool interrupted_ = false;  // an inner tape may have made parameters forget their nodes here
+  bool failed_ = false;       // a backward pass threw
+  bool checks_ = false;       // the probe gets every op
+  bool interrupted_ = false;  // an inner tape may have replaced the nodes that parameters remember
   index_t live_ = 0;
   PoolVector<Node> nodes_;
   PoolVector<std::pair<Parameter, std::uint32_t>> leaves_;
-  PoolVector<std::pair<void*, std::size_t>> chunks_;  // rules and input lists live here
+  PoolVector<std::pair<void*, std::size_t>> chunks_;  // hold the backward functions and input lists
   char* free_ = nullptr;
   std::size_t free_bytes_ = 0;
-  std::multimap<std::uint32_t, Observer> observers_;  // by node; equal keys keep their order
+  std::multimap<std::uint32_t, Observer> observers_;  // by node; equal keys in order of insertion
   std::vector<GradNorm> grad_norms_;
   std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
   index_t step_grads_ = 0;

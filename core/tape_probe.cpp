@@ -1,10 +1,10 @@
-// What a tape does for the probe that it shows itself to.
+// The part of Tape that calls its probe.
 #include <xtape/core/tape.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 void Tape::show_to(Probe& probe) {
-  if (Probe::active_) return;  // this tape is a tool inside a pass that the probe sees already
+  if (Probe::active_) return;  // a tape inside a pass that the probe already sees
   probe_ = probe.shared_from_this();
   checks_ = probe.checks_ops();
   Probe::active_ = &probe;
@@ -12,7 +12,7 @@ void Tape::show_to(Probe& probe) {
   probe.on_tape();
 }
 
-/// Once a tape runs backward or dies, what happens on its thread is no part of the pass.
+/// Once a tape runs backward or ends, the following ops do not belong to its pass.
 void Tape::leave_probe() noexcept {
   if (probe_) Probe::active_ = nullptr;
 }

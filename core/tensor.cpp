@@ -23,7 +23,7 @@ const Array& Tensor::value() const {
 }
 
 index_t Tensor::size(index_t axis) const {
-  return static_cast<index_t>(shape()[normalize_axis("extent", axis, shape())]);
+  return static_cast<index_t>(shape()[normalize_axis("size", axis, shape())]);
 }
 
 real Tensor::item() const {

@@ -1,4 +1,4 @@
-// Tensor: a cheap handle to an immutable value that knows its place on the tape, if it has one.
+// Tensor: a cheap handle to an immutable array, with its node on a tape if it has one.
 #pragma once
 
 #include <xtape/core/shape.hpp>
@@ -8,9 +8,9 @@ namespace xtape::inline XTAPE_DTYPE {
 
 class Tensor {
  public:
-  /// An empty handle; ops read it as "not given" (a missing bias).
+  /// An empty handle; for an op it means that an operand is not given (a missing bias).
   Tensor() = default;
-  /// A constant. (Two of them, because each move of an array costs as much as a small op's arithmetic.)
+  /// A constant. (Two constructors, as moving an array costs as much as the arithmetic of a small op.)
   Tensor(Array&& value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
   Tensor(const Array& value) : storage_(value) { element_count(storage_.array().shape(), "tensor"); }
 
@@ -28,15 +28,15 @@ class Tensor {
   const real* data() const { return value().data(); }
   index_t numel() const { return static_cast<index_t>(value().size()); }
   std::size_t rank() const { return value().dimension(); }
-  /// Extent of an axis; negative ones count from the end. Throws ShapeError.
+  /// The size of an axis; negative axes count from the end. Throws ShapeError.
   index_t size(index_t axis) const;
 
-  /// The single element of a tensor of size 1. Throws ShapeError otherwise.
+  /// The element of a tensor with one element. Throws ShapeError for any other.
   real item() const;
 
-  /// True if a gradient can flow to this tensor: it was recorded on a tape.
+  /// Whether this tensor was recorded on a tape, so that a gradient can flow to it.
   bool tracked() const { return tape_ != 0; }
-  /// The same value with no place on any tape: cuts the gradient, and outlives the tape.
+  /// The value without its node: no gradient flows to it, and it may outlive the tape.
   Tensor detach() const;
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 constexpr int kClosed = 1 << 20;
-constexpr int kSpins = 4000;  // 40 to 200 us: longer than the gap between two kernels, shorter than a time slice
+constexpr int kSpins = 4000;  // 40 to 200 us: longer than the time between two kernels, shorter than a time slice
 
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
@@ -40,13 +40,13 @@ void relax() {
 #endif
 }
 
-/// Workers sleep on `epoch`, which each new job raises. A worker enters a job only while it is open; a job is over when
-/// its tasks are handed out and all who entered have left, so that nobody waits for a worker that comes late. Each
-/// worker has a share of neighbouring tasks, which it does first: what it wrote in one kernel it will read in the next,
-/// out of its own cache. Then it helps with the shares of others.
+/// Workers wait on `epoch`, which each new job increments. A worker enters a job only while it is open. A job is done
+/// when all tasks are taken and all workers that entered have left, so no one waits for a late worker. Each worker
+/// first does its own share of consecutive tasks, so that it reads from its cache what it wrote in the previous kernel,
+/// and then helps with the shares of others.
 class Pool {
  public:
-  /// Starts as many helpers as the system grants: a thread too few costs time, and no result depends on their number.
+  /// Starts as many helpers as the system allows: no result depends on their number.
   explicit Pool(int wanted) : process_(::getpid()), wanted_(wanted), shares_(static_cast<std::size_t>(wanted) + 1) {
     helpers_.reserve(static_cast<std::size_t>(wanted));
     try {
@@ -90,7 +90,7 @@ class Pool {
   }
 
  private:
-  /// Counts the calling worker in, unless the job is closed.
+  /// Registers the calling worker in the job. False if the job is closed.
   bool enter() {
     int inside = inside_.load(std::memory_order_relaxed);
     while (!(inside & kClosed))
@@ -98,7 +98,7 @@ class Pool {
     return false;
   }
 
-  /// Tasks of a job that lie beside each other; on a cache line of its own.
+  /// Consecutive tasks of a job, on a cache line of its own.
   struct alignas(64) Share {
     std::atomic<index_t> next{0};
     index_t end = 0;
@@ -111,7 +111,7 @@ class Pool {
     }
   };
 
-  /// Does the tasks of the worker's own share, then what is left of those of the workers after it.
+  /// Does the tasks of the worker's share, then those left in the shares of the workers after it.
   void drain(std::size_t worker) {
     inside_task = true;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -146,7 +146,7 @@ class Pool {
   std::vector<Share> shares_;
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> epoch_{0};
-  std::atomic<int> inside_{kClosed};  // workers in the job; plus kClosed once its tasks are handed out
+  std::atomic<int> inside_{kClosed};  // workers in the job, plus kClosed once all tasks are taken
   std::atomic<bool> stop_{false};
   TaskFunction function_ = nullptr;
   const void* context_ = nullptr;
@@ -156,8 +156,8 @@ struct PoolSlot {
   std::mutex mutex;
   Pool* pool = nullptr;
 
-  /// The pool with the wanted number of helpers. In a forked child the parent's threads do not exist: its pool object
-  /// is left alone and a new one made. The mutex is held.
+  /// The pool with the wanted number of helpers. A forked child does not have the parent's threads: it leaves the old
+  /// pool object alone and makes a new one. The caller holds the mutex.
   Pool& get(int helpers) {
     if (pool && pool->forked()) pool = nullptr;
     if (pool && pool->wanted() != helpers) {

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/indexing.hpp>
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/score_attention.hpp>

@@ -1,5 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/concat.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/reduce.hpp>

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/attention_rnn.hpp>

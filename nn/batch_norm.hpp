@@ -1,7 +1,7 @@
 // Batch normalization (Ioffe and Szegedy 2015).
 #pragma once
 
-#include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/batch_norm.hpp>
 #include <xtape/core/param_store.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

@@ -1,3 +1,4 @@
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/nn/dropout.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <xtape/core/ops/cached_attention.hpp>
+#include <xtape/core/ops/linear_attention.hpp>
 
 #include <variant>
 

@@ -1,7 +1,7 @@
 // Layer normalization (Ba, Kiros, Hinton 2016).
 #pragma once
 
-#include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/layer_norm.hpp>
 #include <xtape/core/param_store.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/ops/heads.hpp>
+#include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/rotary.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/attention_kinds.hpp>
 #include <xtape/nn/init.hpp>
@@ -110,7 +111,7 @@ Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor&
                                  const AttentionOptions& options) const {
   if (config_.positions != AttentionPositions::rotary) return attend(config_, q, k, v, options, operands());
   const index_t ahead = k.size(2) - q.size(2);
-  return attend(config_, rotary(q, {.first = ahead, .base = config_.rotary_base}),
+  return attend(config_, rotary(q, {.offset = ahead, .base = config_.rotary_base}),
                 rotary(k, {.base = config_.rotary_base}), v, options, operands());
 }
 

@@ -1,4 +1,6 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/ops/concat.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/recurrent.hpp>

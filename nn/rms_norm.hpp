@@ -1,7 +1,7 @@
 // Root-mean-square normalization (Zhang and Sennrich 2019).
 #pragma once
 
-#include <xtape/core/ops/norm.hpp>
+#include <xtape/core/ops/layer_norm.hpp>
 #include <xtape/core/param_store.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {

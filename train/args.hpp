@@ -21,11 +21,6 @@
 
 namespace xtape {
 
-/// An error in the command line: an unknown option, or a value outside its range.
-class UsageError : public Error {
-  using Error::Error;
-};
-
 using ArgValue = OptionValue;
 
 /// An inclusive range.

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoints.hpp>
@@ -18,8 +19,6 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr const char* kDtype = sizeof(real) == sizeof(double) ? "f64" : "f32";
 
 std::string optimizer_name(const std::string& slot, const std::string& parameter) {
   return kOptimizerPrefix + slot + "/" + parameter;
@@ -121,7 +120,7 @@ void Checkpoints::carry_state(const std::string& name, SaveState save, LoadState
 }
 
 CheckpointRecord Checkpoints::record(index_t step) const {
-  CheckpointRecord out{.step = step, .seed = store_.seed(), .dtype = kDtype, .best_loss = best_loss_};
+  CheckpointRecord out{.step = step, .seed = store_.seed(), .dtype = dtype_name(), .best_loss = best_loss_};
   for (const auto& [scope, calls] : store_.mask_counters()) out.masks.emplace(scope, *calls);
   for (const auto& [name, tensors] : tensors_) out.tensors.emplace(name, tensors->size());
   for (const auto& [name, random] : randoms_) out.randoms.emplace(name, random->position());
@@ -153,7 +152,8 @@ void Checkpoints::save(const std::string& path, index_t step) {
 }
 
 void Checkpoints::check_record(const CheckpointRecord& record, const Metadata& metadata, Mismatches& mismatches) const {
-  if (record.dtype != kDtype) mismatches.other("it is of precision " + record.dtype + ", this is " + kDtype);
+  if (record.dtype != dtype_name())
+    mismatches.other("it is of precision " + record.dtype + ", this is " + dtype_name());
   if (record.seed != store_.seed())
     mismatches.other("it is of seed " + std::to_string(record.seed) + ", this is " + std::to_string(store_.seed()));
   for (const auto& [name, fact] : options_.must_match) {

@@ -6,7 +6,6 @@
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/layer_norm.hpp>
 #include <xtape/core/kernels/loss.hpp>
@@ -16,6 +15,7 @@
 #include <xtape/core/kernels/shape.hpp>
 #include <xtape/core/kernels/softmax.hpp>
 #include <xtape/core/kernels/unary.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 
 #include <cmath>
@@ -253,8 +253,7 @@ void lstm(index_t batch, index_t steps, index_t hidden) {
 }
 
 void print_all() {
-  std::printf("\nKernels for %s, products by %s, %d threads\n\n", kernels::isa().name, kernels::backend_name(),
-              threads());
+  std::printf("\nKernels for %s, products by %s, %d threads\n\n", isa_name(), gemm_library(), threads());
   std::printf("| kernel | size | us | rate | limit | share |\n|---|---|---:|---:|---:|---:|\n");
   elementwise(1 << 15);
   elementwise(1 << 20);

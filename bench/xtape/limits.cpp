@@ -2,6 +2,7 @@
 
 #include "common/worker.hpp"
 
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/threads.hpp>
 
 #include <algorithm>

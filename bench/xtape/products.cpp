@@ -3,8 +3,8 @@
 #include "workloads.hpp"
 
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/threads.hpp>
+#include <xtape/core/kernels/parallel.hpp>
+#include <xtape/core/runtime.hpp>
 
 namespace bench {
 
@@ -60,7 +60,7 @@ class Products final : public Workload {
 
 int main() {
   return bench::serve({
-      .about = xtape::kernels::backend_name(),
+      .about = xtape::gemm_library(),
       .make = [](const bench::Sizes& sizes) { return std::make_unique<bench::Products>(sizes); },
       .commands = {{"peak", bench::peak_gflops}},
   });

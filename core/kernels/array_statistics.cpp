@@ -22,7 +22,8 @@ constexpr Bits kInfinity = Bits{kExponents - 1} << kMantissa;
 }  // namespace
 
 Log2Histogram log2_histogram(const real* x, index_t n) {
-  // Neighbours often share an exponent; counting them in turns keeps one increment from waiting for the one before.
+  // Neighbors often have the same exponent. Counting them in turns keeps one increment from waiting for the previous
+  // one.
   constexpr index_t kTurns = 4;
   std::array<std::array<std::uint32_t, kExponents>, kTurns> counts{};
   std::array<index_t, kExponents> totals{};

@@ -2,8 +2,8 @@
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -12,10 +12,10 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-/// Queries of one block, at most. The backward gains by more: its sums over the queries of a block get longer.
+/// Queries in a block, at most. The backward function sums over the queries of a block, so longer blocks pay there.
 constexpr index_t kForwardRows = 64, kBackwardRows = 96;
 
-/// A block of queries of one head, and the keys that any of them can see.
+/// A block of queries of one head; `keys` is how many leading keys any of them attends to.
 struct Block {
   index_t b, h, first, rows, keys;
 };
@@ -33,7 +33,7 @@ const bool* hidden_row(const AttentionProblem& p, const Block& block, index_t i)
   return p.hidden ? p.hidden + block.b * p.hidden_batch + (block.first + i) * p.keys : nullptr;
 }
 
-/// Scores of hidden keys among the first `visible` of row i become minus infinity.
+/// Sets the scores of hidden keys among the first `visible` of row i to minus infinity.
 void hide(const AttentionProblem& p, const Block& block, index_t i, index_t visible, real* scores) {
   constexpr real minus_infinity = -std::numeric_limits<real>::infinity();
   const bool* padding = p.padding ? p.padding + block.b * p.keys : nullptr;
@@ -48,7 +48,8 @@ bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
   return isa().attention.rows_finite(x, stride, rows, width);
 }
 
-/// Rows packed as a factor [rows, width], those that are not finite as zeros: 0 times them is 0 then. See `mix`.
+/// x [rows, width] packed, with zeros for rows that are not finite, so that 0 times such a row is 0. See
+/// `add_weighted`.
 PackedMatrix pack_finite(const real* x, index_t rows, index_t width, index_t stride) {
   if (all_finite(x, rows, width, stride)) return PackedMatrix({x, stride}, rows, width);
   const Scratch<real> clean(rows * width);
@@ -75,17 +76,17 @@ struct Packed {
         finite_values(backward || all_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)) {}
 };
 
-/// The layout of a block's scores: rows are whole groups of lanes, an odd number of them so that rows do not fall into
-/// the same sets of the first cache.
+/// The layout of a block's scores. A row is an odd multiple of the lanes, so that rows do not map to the same sets of
+/// the L1 cache.
 ScoreRows score_rows(const AttentionProblem& p, const Block& block) {
   const index_t lanes = isa().attention.lanes, groups = (block.keys + lanes - 1) / lanes;
   const index_t first_visible = p.causal ? block.first + 1 + p.keys - p.queries : block.keys;
   return {block.rows, block.keys, (groups | 1) * lanes, first_visible, p.causal ? 1 : 0, lanes};
 }
 
-/// What a product may skip beside the scores of a block, be they a factor or the result.
-CausalSkip skip_of(const AttentionProblem& p, const ScoreRows& rows, CausalSkip::Operand of) {
-  return p.causal ? CausalSkip{of, rows.first_visible} : CausalSkip{};
+/// What gemm may skip if the scores of a block are that operand.
+CausalSkip skip_of(const AttentionProblem& p, const ScoreRows& rows, CausalSkip::Operand operand) {
+  return p.causal ? CausalSkip{operand, rows.first_visible} : CausalSkip{};
 }
 
 void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, const ScoreRows& rows,
@@ -96,7 +97,7 @@ void scores_of(const AttentionProblem& p, const Block& block, const Packed& pack
     hide(p, block, i, rows.visible(i), scores + i * rows.stride);
 }
 
-/// Dropout factors of a block: 1/(1-p) where kept, 0 where dropped; null without dropout.
+/// Dropout factors of a block: 1/(1-p) for kept weights, 0 for dropped ones; null without dropout.
 const real* drop_factors(const AttentionProblem& p, const Block& block, index_t stride, std::uint32_t* words,
                          real* factors) {
   if (!p.drop_below) return nullptr;
@@ -108,11 +109,12 @@ const real* drop_factors(const AttentionProblem& p, const Block& block, index_t 
   return factors;
 }
 
-/// out (+)= weights values, where an exactly zero weight takes nothing, not even NaN, from its value, and no bit
-/// depends on it: rows that are not finite stand in `packed` as zeros, and are added to those who see them.
-void mix(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
-         const PackedMatrix& packed, const real* values, index_t value_stride, bool finite, real beta, real* out,
-         index_t out_stride) {
+/// out = weights * values + beta * out. A weight of exactly 0 contributes nothing, even if its value row holds NaN or
+/// infinity. `packed` holds zeros in place of such rows; the loop below adds them where the weight is not 0. Finite
+/// rows give the same bits with or without them.
+void add_weighted(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
+                  const PackedMatrix& packed, const real* values, index_t value_stride, bool finite, real beta,
+                  real* out, index_t out_stride) {
   gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride, skip);
   for (index_t j = 0; !finite && j < count; ++j) {
     const real* value = values + j * value_stride;
@@ -124,9 +126,11 @@ void mix(index_t rows, index_t count, index_t width, const real* weights, index_
   }
 }
 
-/// out = weights^T values + beta out for weights [rows, count] and beta 0 or 1, with the same care.
-void spread(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
-            const real* values, index_t value_stride, real beta, real* out, index_t out_stride) {
+/// out = weights^T * values + beta * out for weights [rows, count] and beta 0 or 1, with the same rule for weights of
+/// 0.
+void add_weighted_transposed(index_t rows, index_t count, index_t width, const real* weights, index_t stride,
+                             CausalSkip skip, const real* values, index_t value_stride, real beta, real* out,
+                             index_t out_stride) {
   if (all_finite(values, rows, width, value_stride))
     return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride, nullptr,
                 skip);
@@ -141,23 +145,23 @@ void spread(index_t rows, index_t count, index_t width, const real* weights, ind
 
 /// Buffers of one task.
 struct Workspace {
-  Scratch<real> weights, derivatives, factors, row_numbers;
+  Scratch<real> weights, gradients, factors, row_values;
   Scratch<std::uint32_t> words;
 
   Workspace(const AttentionProblem& p, index_t rows, bool backward)
       : weights(size(p, rows)),
-        derivatives(backward ? size(p, rows) : 0),
+        gradients(backward ? size(p, rows) : 0),
         factors(p.drop_below ? size(p, rows) : 0),
-        row_numbers(rows),
+        row_values(rows),
         words(p.drop_below ? p.keys : 0) {}
 
-  /// Elements of the scores of one block of at most so many rows.
+  /// Elements of the scores of a block of up to `rows` rows.
   static index_t size(const AttentionProblem& p, index_t rows) {
     return std::min(rows, p.queries) * (p.keys + 2 * isa().attention.lanes);
   }
 };
 
-index_t row_number(const AttentionProblem& p, const Block& block) {
+index_t row_index(const AttentionProblem& p, const Block& block) {
   return (block.b * p.heads + block.h) * p.queries + block.first;
 }
 
@@ -165,31 +169,31 @@ void forward_block(const AttentionProblem& p, const Block& block, const Packed& 
                    real* log_sums) {
   const ScoreRows rows = score_rows(p, block);
   real* scores = work.weights.data();
-  real* inverse_sums = work.row_numbers.data();
+  real* inverse_sums = work.row_values.data();
   real* to = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, scores);
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  isa().attention.weights(rows, scores, factors, log_sums + row_number(p, block), inverse_sums);
+  isa().attention.weights(rows, scores, factors, log_sums + row_index(p, block), inverse_sums);
   const index_t key_head = block.h / (p.heads / p.key_heads);
-  mix(block.rows, block.keys, p.value_width, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::a),
-      packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
+  add_weighted(block.rows, block.keys, p.value_width, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::a),
+               packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
   isa().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
-/// Weights of the block after dropout in `weights`, d loss / d (q k^T) in `derivatives`:
-/// scale w o (factor o (dout v^T) - sum(dout o out)), w the weights before dropout.
+/// Computes the weights of the block after dropout in work.weights, and d loss / d (q k^T) in work.gradients:
+/// scale * w * (factor * (dout v^T) - sum(dout * out)) by elements, with w the weights before dropout.
 ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums,
                           HeadsIn upstream, const Packed& packed, Workspace& work) {
   const ScoreRows rows = score_rows(p, block);
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.derivatives.data(),
+  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.gradients.data(),
        rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
-  isa().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_numbers.data());
+  isa().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_values.data());
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  isa().attention.derivatives(rows, work.weights.data(), factors, log_sums + row_number(p, block),
-                              work.row_numbers.data(), p.scale, work.derivatives.data());
+  isa().attention.score_gradients(rows, work.weights.data(), factors, log_sums + row_index(p, block),
+                                  work.row_values.data(), p.scale, work.gradients.data());
   return rows;
 }
 
@@ -201,23 +205,24 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
   Workspace work(p, kBackwardRows, true);
   real beta_k = g.accumulate_k ? 1 : 0, beta_v = g.accumulate_v ? 1 : 0;
   for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
-    // The last block first: it sees all keys, and so writes all of dk and dv.
+    // The last block first: it attends to all keys, and so writes all of dk and dv.
     for (index_t first = (p.queries - 1) / kBackwardRows * kBackwardRows; first >= 0; first -= kBackwardRows) {
       const Block block = block_at(p, b, h, first, kBackwardRows);
       const ScoreRows scores = score_gradients(p, block, out, log_sums, upstream, packed, work);
       const CausalSkip across = skip_of(p, scores, CausalSkip::Operand::transposed_a);
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
-        mix(block.rows, block.keys, p.width, work.derivatives.data(), scores.stride,
-            skip_of(p, scores, CausalSkip::Operand::a), packed.keys, p.k.at(b, key_head), p.k.row, packed.finite_keys,
-            g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
+        add_weighted(block.rows, block.keys, p.width, work.gradients.data(), scores.stride,
+                     skip_of(p, scores, CausalSkip::Operand::a), packed.keys, p.k.at(b, key_head), p.k.row,
+                     packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
       }
       if (g.dk.data)
-        spread(block.rows, block.keys, p.width, work.derivatives.data(), scores.stride, across,
-               p.q.at(b, h) + first * p.q.row, p.q.row, beta_k, g.dk.at(b, key_head), g.dk.row);
+        add_weighted_transposed(block.rows, block.keys, p.width, work.gradients.data(), scores.stride, across,
+                                p.q.at(b, h) + first * p.q.row, p.q.row, beta_k, g.dk.at(b, key_head), g.dk.row);
       if (g.dv.data)
-        spread(block.rows, block.keys, p.value_width, work.weights.data(), scores.stride, across,
-               upstream.at(b, h) + first * upstream.row, upstream.row, beta_v, g.dv.at(b, key_head), g.dv.row);
+        add_weighted_transposed(block.rows, block.keys, p.value_width, work.weights.data(), scores.stride, across,
+                                upstream.at(b, h) + first * upstream.row, upstream.row, beta_v, g.dv.at(b, key_head),
+                                g.dv.row);
       beta_k = beta_v = 1;
     }
   }

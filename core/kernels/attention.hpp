@@ -1,12 +1,12 @@
-// Softmax attention in blocks of queries: the T x S matrix is never whole in memory, causally hidden blocks are
-// skipped, and the backward recomputes what it needs from the log of each row's sum.
+// Softmax attention in blocks of queries. The T x S matrix is never stored as a whole, blocks that causality hides are
+// skipped, and the backward function recomputes the weights from the log of each row's sum.
 #pragma once
 
 #include <xtape/core/config.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// Rows of one operand: element (b, h, t, d) stands at data[b * batch + h * head + t * row + d].
+/// One operand by strides: element (b, h, t, d) is data[b * batch + h * head + t * row + d].
 template <class Pointer>
 struct HeadRows {
   Pointer data;
@@ -17,14 +17,14 @@ struct HeadRows {
 using HeadsIn = HeadRows<const real*>;
 using HeadsOut = HeadRows<real*>;
 
-/// Random words for attention dropout: words of row `row`, `count` of them.
+/// Writes `count` random words for row `row` of the weights, for dropout.
 using RowBits = void (*)(const void* context, index_t row, std::uint32_t* words, index_t count);
 
 struct AttentionProblem {
   index_t batches, heads, key_heads;  ///< heads is a multiple of key_heads; head h reads key head h / (heads/key_heads)
   index_t queries, keys, width, value_width;
   real scale;
-  bool causal;               ///< query t sees keys up to t + keys - queries
+  bool causal;               ///< query t attends to keys up to t + keys - queries
   const bool* padding;       ///< [batches, keys], true: hidden; or null
   const bool* hidden;        ///< [queries, keys] with hidden_batch = 0, or [batches, queries, keys]; or null
   index_t hidden_batch;      ///< elements from one batch entry of `hidden` to the next
@@ -35,11 +35,11 @@ struct AttentionProblem {
   HeadsIn q, k, v;
 };
 
-/// out = softmax(scale q k^T) v by heads. log_sums [batches, heads, queries] is what the backward needs; a row that
-/// sees no key has minus infinity there and zeros in out. What is hidden has no influence, NaN included.
+/// out = softmax(scale q k^T) v by heads. log_sums [batches, heads, queries] is for the backward function; for a query
+/// that attends to no key it is minus infinity and out is zero. Hidden keys and values have no influence, even if NaN.
 void attention(const AttentionProblem& problem, HeadsOut out, real* log_sums);
 
-/// Gradients, each written or added to; a null data pointer skips it.
+/// Where the gradients go, each written or added to; a null data pointer: not needed.
 struct AttentionGradients {
   HeadsOut dq, dk, dv;
   bool accumulate_q, accumulate_k, accumulate_v;

@@ -1,6 +1,7 @@
 #include <xtape/core/kernels/batch_norm.hpp>
 #include <xtape/core/kernels/blocked_sum.hpp>
 #include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
@@ -8,39 +9,41 @@ namespace {
 
 const BatchNormTable& table() { return isa().batch_norm; }
 
-/// Numbers of the columns as `real`, the mean as real plus remainder so that x - mean keeps the digits of a large mean.
-struct Columns {
+/// What the inner loops read of each column: the mean in two parts, and the scale.
+struct ColumnValues {
   Scratch<real> high, low, scale;
 
-  /// scale = inverse * gain; the gain may be null.
-  Columns(const double* mean, const double* inverse, const real* weight, index_t columns)
+  /// scale = inverse_std * weight; the weight may be null.
+  ColumnValues(const double* mean, const double* inverse_std, const real* weight, index_t columns)
       : high(columns), low(columns), scale(columns) {
     for (index_t c = 0; c < columns; ++c) {
       high[c] = static_cast<real>(mean[c]);
       low[c] = static_cast<real>(mean[c] - static_cast<double>(high[c]));
-      scale[c] = static_cast<real>(inverse[c] * (weight ? static_cast<double>(weight[c]) : 1));
+      scale[c] = static_cast<real>(inverse_std[c] * (weight ? static_cast<double>(weight[c]) : 1));
     }
   }
 
-  ColumnCenter center() const { return {high.data(), low.data()}; }
+  ColumnMeans means() const { return {high.data(), low.data()}; }
 };
 
-/// body(first row, rows) over pieces of a matrix, shared among threads.
+/// body(first row, rows) over blocks of rows, shared among threads.
 template <class Body>
-void for_row_pieces(index_t rows, index_t columns, const Body& body) {
-  const index_t piece = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, columns));
-  parallel_ranges(rows, piece, [&](index_t begin, index_t end) { body(begin, end - begin); });
+void parallel_row_blocks(index_t rows, index_t columns, const Body& body) {
+  const index_t grain = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, columns));
+  parallel_ranges(rows, grain, [&](index_t begin, index_t end) { body(begin, end - begin); });
 }
 
-/// Mean, measured from the first row of all, and sum of the squared distances from it, of one column of a block.
+/// Of one column of a block: the mean of x minus the first row of the matrix, and the sum of squared deviations from
+/// it.
 struct BlockMoments {
   double mean, squares;
 
-  /// `parts`: what the kernel gave for all columns, one after the other; `share`: 1 / rows of the block.
-  BlockMoments(const real* parts, index_t columns, index_t c, double share) {
-    const double rest = static_cast<double>(parts[columns + c]);
-    mean = static_cast<double>(parts[c]) + rest * share;
-    squares = static_cast<double>(parts[2 * columns + c]) - rest * rest * share;
+  /// `parts` [3, columns]: mean, residual and squares as BatchNormTable::moments gives them; the residual corrects both
+  /// for rounding.
+  BlockMoments(const real* parts, index_t columns, index_t c, double inverse_rows) {
+    const double residual = static_cast<double>(parts[columns + c]);
+    mean = static_cast<double>(parts[c]) + residual * inverse_rows;
+    squares = static_cast<double>(parts[2 * columns + c]) - residual * residual * inverse_rows;
   }
 };
 
@@ -49,7 +52,7 @@ struct BlockMoments {
 void column_moments(const real* x, double* mean, double* variance, index_t rows, index_t columns) {
   const Scratch<real> parts(3 * row_blocks(rows) * columns);
   const auto part = [&](index_t b) { return parts.data() + 3 * b * columns; };
-  // Measured from the first row, so that a large mean costs nothing.
+  // The first row is subtracted, so that a large mean costs no digits.
   for_row_blocks(rows, rows * columns, [&](index_t b, index_t first, index_t count) {
     real* out = part(b);
     table().moments(x + first * columns, x, count, columns, out, out + columns, out + 2 * columns);
@@ -74,39 +77,39 @@ void column_moments(const real* x, double* mean, double* variance, index_t rows,
   }
 }
 
-void batch_norm(const real* x, const double* mean, const double* inverse, const real* weight, const real* bias, real* y,
-                index_t rows, index_t columns) {
-  const Columns numbers(mean, inverse, weight, columns);
-  for_row_pieces(rows, columns, [&](index_t first, index_t count) {
-    table().normalize(x + first * columns, numbers.center(), numbers.scale.data(), bias, y + first * columns, count,
-                      columns);
+void batch_norm(const real* x, const double* mean, const double* inverse_std, const real* weight, const real* bias,
+                real* y, index_t rows, index_t columns) {
+  const ColumnValues column_values(mean, inverse_std, weight, columns);
+  parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
+    table().normalize(x + first * columns, column_values.means(), column_values.scale.data(), bias, y + first * columns,
+                      count, columns);
   });
 }
 
-void batch_norm_sums(const real* x, const double* mean, const double* inverse, const real* dy, double* sums,
-                     double* normal_sums, index_t rows, index_t columns) {
-  const Columns numbers(mean, inverse, nullptr, columns);
+void batch_norm_sums(const real* x, const double* mean, const double* inverse_std, const real* dy, double* dy_sums,
+                     double* dy_x_hat_sums, index_t rows, index_t columns) {
+  const ColumnValues column_values(mean, inverse_std, nullptr, columns);
   blocked_column_sums(
       rows, 2 * columns, rows * columns,
       [&](index_t first, index_t count, real* out) {
-        table().gradient_sums(x + first * columns, numbers.center(), numbers.scale.data(), dy + first * columns, count,
-                              columns, out, out + columns);
+        table().gradient_sums(x + first * columns, column_values.means(), column_values.scale.data(),
+                              dy + first * columns, count, columns, out, out + columns);
       },
-      [&](index_t c, double total) { (c < columns ? sums[c] : normal_sums[c - columns]) = total; });
+      [&](index_t c, double total) { (c < columns ? dy_sums[c] : dy_x_hat_sums[c - columns]) = total; });
 }
 
-void batch_norm_backward(const real* x, const double* mean, const double* inverse, const real* weight, const real* dy,
-                         const double* sums, const double* normal_sums, real* dx, bool accumulate, index_t rows,
-                         index_t columns) {
-  const Columns numbers(mean, inverse, weight, columns);
-  const Scratch<real> average(columns), derivative(columns);
+void batch_norm_backward(const real* x, const double* mean, const double* inverse_std, const real* weight,
+                         const real* dy, const double* dy_sums, const double* dy_x_hat_sums, real* dx, bool accumulate,
+                         index_t rows, index_t columns) {
+  const ColumnValues column_values(mean, inverse_std, weight, columns);
+  const Scratch<real> dy_mean(columns), x_factor(columns);
   for (index_t c = 0; c < columns; ++c) {
-    average[c] = sums ? static_cast<real>(sums[c] / static_cast<double>(rows)) : 0;
-    derivative[c] = sums ? static_cast<real>(inverse[c] * normal_sums[c] / static_cast<double>(rows)) : 0;
+    dy_mean[c] = dy_sums ? static_cast<real>(dy_sums[c] / static_cast<double>(rows)) : 0;
+    x_factor[c] = dy_sums ? static_cast<real>(inverse_std[c] * dy_x_hat_sums[c] / static_cast<double>(rows)) : 0;
   }
-  for_row_pieces(rows, columns, [&](index_t first, index_t count) {
-    table().backward(x + first * columns, numbers.center(), numbers.scale.data(), dy + first * columns, average.data(),
-                     derivative.data(), dx + first * columns, accumulate, count, columns);
+  parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
+    table().backward(x + first * columns, column_values.means(), column_values.scale.data(), dy + first * columns,
+                     dy_mean.data(), x_factor.data(), dx + first * columns, accumulate, count, columns);
   });
 }
 

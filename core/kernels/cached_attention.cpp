@@ -1,7 +1,7 @@
 #include <xtape/core/kernels/cached_attention.hpp>
 #include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Problem = CachedAttentionProblem;
 
-constexpr index_t kBlock = 64;  // keys that stay in the first cache while all queries of the group read them
+constexpr index_t kBlock = 64;  // keys that stay in the L1 cache while all queries of the group read them
 
 /// body(first, count) for blocks of the first `length` keys.
 template <class Body>
@@ -19,7 +19,7 @@ void in_blocks(index_t length, const Body& body) {
   for (index_t first = 0; first < length; first += kBlock) body(first, std::min(kBlock, length - first));
 }
 
-/// All queries that read one key head: row r is query r % queries of head first_head + r / queries.
+/// All queries of one key head: row r is query r % queries of the group's head r / queries.
 void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
   const index_t group = p.heads / p.key_heads, rows = group * p.queries;
   const index_t width = cached_row_width(p.width), value_width = cached_row_width(p.value_width);

@@ -1,4 +1,4 @@
-// The one matrix product of the library; everything else comes here. Row-major throughout.
+// Matrix multiplication: every product of the library comes here. Row-major.
 #pragma once
 
 #include <xtape/core/kernels/isa/types.hpp>
@@ -6,16 +6,15 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0 the old
-/// content of c is not read. `bias` [n], if not null, is added to every row. Large products are cut
-/// and shared among threads; how an element is summed depends on the shape alone, so the bits do not depend on the
-/// number of threads.
+/// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0, c is not
+/// read. `bias` [n], if not null, is added to every row. Large products are shared among threads. The order of each sum
+/// depends on the shape alone, so the bits do not depend on the number of threads.
 void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c, index_t stride_c,
           const real* bias = nullptr, CausalSkip skip = {});
 
 struct GemmProblem;
 
-/// A right-hand factor [k, n] copied once into the order in which products read it, for use in many of them.
+/// B [k, n], packed once into the order in which gemm reads it, for use in many products.
 class PackedMatrix {
  public:
   PackedMatrix(MatrixView b, index_t k, index_t n);
@@ -27,11 +26,11 @@ class PackedMatrix {
   friend void multiply_rows(const GemmProblem& p, const PackedMatrix& b, index_t column, PrefetchRegion next);
 
   index_t k_, n_;
-  index_t depth_;  // rows of b in one run of panels
+  index_t depth_;  // rows of b in one block along k
   Scratch<real> panels_;
 };
 
-/// c [m, n] = alpha a b + beta c with the first k rows and n columns of b, on the calling thread.
+/// c [m, n] = alpha * a b + beta * c with the first k rows and n columns of b, on the calling thread.
 void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, const PackedMatrix& b, real beta, real* c,
           index_t stride_c, CausalSkip skip = {});
 

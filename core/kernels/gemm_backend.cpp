@@ -22,7 +22,7 @@ constexpr bool kHasOnednn = true;
 constexpr bool kHasOnednn = false;
 #endif
 
-/// Our own kernels are the default: OpenBLAS falls back to code for old processors on new ones that it does not know.
+/// Our own kernels are the default, as OpenBLAS uses code for old processors on new ones that it does not know.
 GemmBackend choose() {
   const char* wanted = std::getenv("XTAPE_GEMM");
   const std::string name = wanted ? wanted : "";
@@ -38,8 +38,8 @@ GemmBackend choose() {
   return GemmBackend::onednn;
 }
 
-void openblas_product(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-                      index_t stride_c) {
+void openblas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
+                   index_t stride_c) {
   single_threaded_blas();
   const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
   const auto tb = b.transposed ? CblasTrans : CblasNoTrans;
@@ -54,10 +54,10 @@ void openblas_product(index_t m, index_t n, index_t k, real alpha, MatrixView a,
 }
 
 #ifdef XTAPE_ONEDNN
-void onednn_product(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-                    index_t stride_c) {
+void onednn_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
+                 index_t stride_c) {
   [[maybe_unused]] static thread_local const bool alone = [] {
-    omp_set_num_threads(1);  // for products of this thread
+    omp_set_num_threads(1);  // for the calls of this thread
     return true;
   }();
   dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data, a.stride, b.data, b.stride,
@@ -72,7 +72,7 @@ GemmBackend gemm_backend() {
   return chosen;
 }
 
-const char* backend_name() {
+const char* gemm_backend_name() {
   static const std::string name = [] {
     if (gemm_backend() == GemmBackend::openblas)
       return std::string(openblas_get_config()) + ", kernels " + openblas_get_corename();
@@ -88,9 +88,9 @@ const char* backend_name() {
 void blas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
                index_t stride_c) {
 #ifdef XTAPE_ONEDNN
-  if (gemm_backend() == GemmBackend::onednn) return onednn_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (gemm_backend() == GemmBackend::onednn) return onednn_gemm(m, n, k, alpha, a, b, beta, c, stride_c);
 #endif
-  openblas_product(m, n, k, alpha, a, b, beta, c, stride_c);
+  openblas_gemm(m, n, k, alpha, a, b, beta, c, stride_c);
 }
 
 void single_threaded_blas() {

@@ -1,4 +1,4 @@
-// The library that computes products: our own kernels, or one that they are compared with.
+// The library that multiplies matrices: our own kernels, or another one for comparison.
 #pragma once
 
 #include <xtape/core/kernels/gemm.hpp>
@@ -7,18 +7,18 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 enum class GemmBackend { own, openblas, onednn };
 
-/// Our own, or what the environment variable XTAPE_GEMM names: xtape, openblas or onednn. Throws ValueError for another
-/// name, and for onednn where the library was built without it or computes in double.
+/// The backend that the environment variable XTAPE_GEMM names: xtape (the default), openblas or onednn. Throws
+/// ValueError for another name, and for onednn if it is not built in (it computes in float only).
 GemmBackend gemm_backend();
 
-/// Its name, version and kernels.
-const char* backend_name();
+/// The name of the backend in use, its version and kernels.
+const char* gemm_backend_name();
 
-/// The product of gemm, without a bias, by OpenBLAS or oneDNN on one thread. Nothing of c is read if beta is 0.
+/// gemm without a bias, by OpenBLAS or oneDNN on the calling thread. c is not read if beta is 0.
 void blas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
                index_t stride_c);
 
-/// Makes OpenBLAS run each call on the calling thread: sharing work among threads is ours. To be called before it.
+/// Makes OpenBLAS compute on the calling thread, since our own pool shares the work. Call it before OpenBLAS.
 void single_threaded_blas();
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

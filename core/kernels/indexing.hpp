@@ -1,14 +1,24 @@
-// Reading and adding at positions given by an array of indices along one axis.
+// Reading and adding at positions that an array of indices gives.
 #pragma once
 
 #include <xtape/core/kernels/strided_loop.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// y[walk order] = x[strided + index[walk order] * step], or added to y when `accumulate`.
+/// y[i] = x[offset_i + index[i] * step] for the ith element of the loop, or added to y when `accumulate`. offset_i is
+/// the element's offset in the strided operand.
 void gather_at(const StridedLoop& loop, const index_t* index, index_t step, const real* x, real* y, bool accumulate);
 
-/// y[strided + index[walk order] * step] += x[walk order], in walk order: an index may repeat.
+/// y[offset_i + index[i] * step] += x[i], in the order of the loop: an index may repeat.
 void scatter_add_at(const StridedLoop& loop, const index_t* index, index_t step, const real* x, real* y);
+
+/// out[i] = x[rows[i]] for rows of `width` elements.
+void take_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out);
+
+/// out[rows[i]] = x[i], or added when `accumulate`; the rows must be distinct.
+void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate);
+
+/// out[rows[i]] += x[i] in order, so that a row may repeat; nothing is added to the row `skipped`.
+void add_rows(const real* x, const index_t* rows, index_t count, index_t width, index_t skipped, real* out);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,8 +1,8 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/linear_attention.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -24,12 +24,12 @@ index_t visible_keys(const Problem& p, index_t query) {
   return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
 }
 
-/// exp(x - top) where x <= top, 0 for x minus infinity whatever the top.
-real shrunk(real x, real top) { return x == kMinusInfinity ? 0 : std::exp(x - top); }
+/// exp(x - running_max) for x <= running_max; 0 for minus infinity, whatever the maximum.
+real rescale_factor(real x, real running_max) { return x == kMinusInfinity ? 0 : std::exp(x - running_max); }
 
-/// The sums of one key head, relative to exp(top): rows_f = sum_j k_jf v_j, totals_f = sum_j k_jf. The normal form has
-/// one top, tops[0], over its gains; the separable form one for each feature. Tops are maxima over the keys added so
-/// far: a later key cannot change what was read before.
+/// The sums of one key head, divided by exp(running_max): rows_f = sum_j k_jf v_j, totals_f = sum_j k_jf. The normal
+/// form has one maximum, running_max[0], over its log key weights; the separable form one for each feature. The maxima
+/// are those of the keys added so far, so a later key cannot change earlier results.
 class Sums {
  public:
   Sums(index_t features, index_t value_width, real* state)
@@ -44,7 +44,7 @@ class Sums {
     std::fill_n(running_max, features_, kMinusInfinity);
   }
 
-  /// a_f v for every row, a_f for every total.
+  /// Adds a_f v to every row and a_f to every total.
   void add(const real* a, const real* padded_v) const {
     isa().linear_attention.ger(rows, features_, width_, a, padded_v);
     for (index_t f = 0; f < features_; ++f) totals[f] += a[f];
@@ -52,15 +52,15 @@ class Sums {
   void rescale(real factor) const {
     if (factor != 1) isa().arithmetic.scaled(rows, factor, rows, false, features_ * (width_ + 1));
   }
-  void shrink_row(index_t f, real factor) const {
+  void rescale_row(index_t f, real factor) const {
     if (factor == 1) return;
     isa().arithmetic.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
     totals[f] *= factor;
   }
-  void mix(const real* a, real* padded_out) const {
+  void gemv_transposed(const real* a, real* padded_out) const {
     isa().linear_attention.gemv_transposed(rows, features_, width_, a, padded_out);
   }
-  void dots(const real* padded_x, real* out) const {
+  void gemv(const real* padded_x, real* out) const {
     isa().linear_attention.gemv(rows, features_, width_, padded_x, out);
   }
   index_t width() const { return width_; }
@@ -72,19 +72,19 @@ class Sums {
   real *rows, *totals, *running_max;
 };
 
-/// One head's rows of a [B, H, T, width] array, or null.
+/// The rows of one head of a [B, H, T, width] array; null for null.
 template <class Pointer>
 Pointer head_of(Pointer data, index_t b, index_t heads, index_t h, index_t rows, index_t width) {
   return data ? data + (b * heads + h) * rows * width : nullptr;
 }
 
-/// All that belongs to one key head.
+/// The operands of one key head in one sequence, and scratch rows.
 struct Group {
   const Problem& p;
   index_t b, key_head, size, first_head;
   const real *k, *v, *log_key_weights;
   const bool* padding;
-  Scratch<real> padded, buffer, features;  // a padded row of values, another, a row of features
+  Scratch<real> padded, buffer, features;  // two padded rows of values, a row of features
 
   Group(const Problem& problem, index_t task)
       : p(problem),
@@ -111,13 +111,13 @@ struct Group {
   Pointer output(Pointer data, index_t g, index_t t) const {
     return head_of(data, b, p.heads, first_head + g, p.queries, p.value_width) + t * p.value_width;
   }
-  /// A row of values in a padded row.
+  /// Copies a row of values into a padded row.
   const real* in_padded(const real* row) const {
     std::copy_n(row, p.value_width, padded.data());
     return padded.data();
   }
 
-  /// Key j relative to the tops: what was added to the sums, had they had these tops then.
+  /// Key j divided by exp(running_max), as the sums are.
   const real* key(index_t j, const real* running_max) const {
     const real* row = k + j * p.features;
     if (p.separable) {
@@ -127,32 +127,33 @@ struct Group {
       return features.data();
     }
     if (!log_key_weights) return row;
-    isa().arithmetic.scaled(row, shrunk(log_key_weights[j], running_max[0]), features.data(), false, p.features);
+    isa().arithmetic.scaled(row, rescale_factor(log_key_weights[j], running_max[0]), features.data(), false,
+                             p.features);
     return features.data();
   }
 
-  void raise_tops(const Sums& sums, index_t j) const {
+  void raise_running_max(const Sums& sums, index_t j) const {
     for (index_t f = 0; p.separable && f < p.features; ++f) {
       const real x = k[j * p.features + f];
       if (!(x > sums.running_max[f])) continue;
-      sums.shrink_row(f, shrunk(sums.running_max[f], x));
+      sums.rescale_row(f, rescale_factor(sums.running_max[f], x));
       sums.running_max[f] = x;
     }
     if (p.separable || !log_key_weights || !(log_key_weights[j] > sums.running_max[0])) return;
-    sums.rescale(shrunk(sums.running_max[0], log_key_weights[j]));
+    sums.rescale(rescale_factor(sums.running_max[0], log_key_weights[j]));
     sums.running_max[0] = log_key_weights[j];
   }
 
-  /// Adds the keys that query t is the first to see.
+  /// Adds the keys that query t is the first to attend to.
   void advance(const Sums& sums, index_t t) const {
     for (index_t j = t > 0 ? visible_keys(p, t - 1) : 0; j < visible_keys(p, t); ++j) {
       if (hidden(j)) continue;
-      raise_tops(sums, j);
+      raise_running_max(sums, j);
       sums.add(key(j, sums.running_max), in_padded(v + j * p.value_width));
     }
   }
 
-  /// The weights of the rows of the sums in the output of a query; `out` may be the group's feature row.
+  /// w_f, with which the output of a query is sum_f w_f rows_f; `out` may be the group's feature row.
   void row_weights(const Sums& sums, const real* q, real* out) const {
     if (p.separable) {
       for (index_t f = 0; f < p.features; ++f) out[f] = sums.totals[f] == 0 ? 0 : q[f] / sums.totals[f];
@@ -168,7 +169,7 @@ bool all_zero(const real* x, index_t n) {
 }
 
 /// to = from, or to += from.
-void deliver(const real* from, real* to, bool accumulate, index_t n) {
+void write_or_add(const real* from, real* to, bool accumulate, index_t n) {
   if (to) isa().arithmetic.scaled(from, 1, to, accumulate, n);
 }
 
@@ -182,77 +183,79 @@ void forward(const Group& group, const Sums& sums, real* out) {
     group.advance(sums, t);
     for (index_t g = 0; g < group.size; ++g) {
       group.row_weights(sums, group.query(g, t), group.features.data());
-      sums.mix(group.features.data(), group.buffer.data());
+      sums.gemv_transposed(group.features.data(), group.buffer.data());
       std::copy_n(group.buffer.data(), p.value_width, group.output(out, g, t));
     }
   }
 }
 
-/// What the reverse pass needs of each query. With rows S and totals z, the output is sum_f w_f S_f, w the row weights;
+/// What the backward function needs of each query. With rows S, totals z and row weights w the output is sum_f w_f S_f;
 /// d loss / d S_f = w_f dy, and d loss / d z_f = -w_f o.dy, where o is the output (normal form) or S_f / z_f
-/// (separable).
+/// (separable form).
 struct Trace {
-  Scratch<real> weights;            // [group, T, F], all 0 for a query that takes no part
-  Scratch<real> total_derivatives;  // [group, T, F]
-  Scratch<real> running_max;        // [T, tops_each]
-  index_t tops_each;
+  Scratch<real> weights;          // [group, T, F], all 0 for a query that contributes nothing
+  Scratch<real> total_gradients;  // [group, T, F]
+  Scratch<real> running_max;      // [T, max_count]
+  index_t max_count;
 
   explicit Trace(const Group& group)
       : weights(group.size * group.p.queries * group.p.features),
-        total_derivatives(group.size * group.p.queries * group.p.features),
+        total_gradients(group.size * group.p.queries * group.p.features),
         running_max(group.p.queries * (group.p.separable ? group.p.features : 1)),
-        tops_each(group.p.separable ? group.p.features : 1) {}
+        max_count(group.p.separable ? group.p.features : 1) {}
 };
 
-/// The forward pass again: dq, and the trace.
+/// Repeats the forward pass: computes dq, and fills the trace.
 void trace_queries(const Group& group, const Sums& sums, const real* out, const real* upstream, real* dq,
                    bool accumulate, const Trace& trace) {
   const Problem& p = group.p;
-  const Scratch<real> derivatives(p.features);
+  const Scratch<real> gradients(p.features);
   for (index_t t = 0; t < p.queries; ++t) {
     group.advance(sums, t);
-    std::copy_n(sums.running_max, trace.tops_each, trace.running_max.data() + t * trace.tops_each);
+    std::copy_n(sums.running_max, trace.max_count, trace.running_max.data() + t * trace.max_count);
     for (index_t g = 0; g < group.size; ++g) {
       real* weights = trace.weights.data() + (g * p.queries + t) * p.features;
-      real* total_derivatives = trace.total_derivatives.data() + (g * p.queries + t) * p.features;
+      real* total_gradients = trace.total_gradients.data() + (g * p.queries + t) * p.features;
       real* to = dq ? head_of(dq, group.b, p.heads, group.first_head + g, p.queries, p.features) + t * p.features : dq;
       const real* dy = group.output(upstream, g, t);
       if (all_zero(dy, p.value_width)) {
         std::fill_n(weights, p.features, real(0));
-        std::fill_n(total_derivatives, p.features, real(0));
+        std::fill_n(total_gradients, p.features, real(0));
         zero_unless(accumulate, to, p.features);
         continue;
       }
       const real* q = group.query(g, t);
       group.row_weights(sums, q, weights);
-      sums.dots(group.in_padded(dy), derivatives.data());
+      sums.gemv(group.in_padded(dy), gradients.data());
       const double total = p.separable ? 1 : isa().reduce.dot(q, sums.totals, p.features);
       const real inverse = total == 0 ? 0 : static_cast<real>(1 / total);
       const real through_output = static_cast<real>(isa().reduce.dot(dy, group.output(out, g, t), p.value_width));
       for (index_t f = 0; f < p.features; ++f) {
         const real z = sums.totals[f];
-        const real share = p.separable ? (z == 0 ? 0 : derivatives[f] / z) : through_output;  // o.dy
-        derivatives[f] = p.separable ? share : inverse * (derivatives[f] - z * share);
-        total_derivatives[f] = -weights[f] * share;
+        const real share = p.separable ? (z == 0 ? 0 : gradients[f] / z) : through_output;  // o.dy
+        gradients[f] = p.separable ? share : inverse * (gradients[f] - z * share);
+        total_gradients[f] = -weights[f] * share;
       }
-      deliver(derivatives.data(), to, accumulate, p.features);
+      write_or_add(gradients.data(), to, accumulate, p.features);
     }
   }
 }
 
-/// Sums over the queries from the last to the first, each reaching the keys it sees: dk, dv and the gains' gradient.
+/// Sums over the queries from the last to the first, and reads the sums at each key once all queries that attend to it
+/// are added: dk, dv and the gradient of the log key weights.
 void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, const LinearAttentionGradients& to,
                  const Trace& trace) {
   const Problem& p = group.p;
   real* dk = head_of(to.dk, group.b, p.key_heads, group.key_head, p.keys, p.features);
   real* dv = head_of(to.dv, group.b, p.key_heads, group.key_head, p.keys, p.value_width);
   real* dlog_key_weight = head_of(to.dlog_key_weight, group.b, p.key_heads, group.key_head, p.keys, 1);
-  const Scratch<real> derivatives(p.features);
+  const Scratch<real> gradients(p.features);
   for (index_t t = p.queries - 1; t >= 0; --t) {
-    const real *running_max = trace.running_max.data() + t * trace.tops_each, *later = running_max + trace.tops_each;
+    const real *running_max = trace.running_max.data() + t * trace.max_count, *later = running_max + trace.max_count;
     if (t + 1 < p.queries) {
-      for (index_t f = 0; p.separable && f < p.features; ++f) sums.shrink_row(f, shrunk(running_max[f], later[f]));
-      if (!p.separable && group.log_key_weights) sums.rescale(shrunk(running_max[0], later[0]));
+      for (index_t f = 0; p.separable && f < p.features; ++f)
+        sums.rescale_row(f, rescale_factor(running_max[f], later[f]));
+      if (!p.separable && group.log_key_weights) sums.rescale(rescale_factor(running_max[0], later[0]));
     }
     for (index_t g = 0; g < group.size; ++g) {
       const index_t at = (g * p.queries + t) * p.features;
@@ -260,22 +263,23 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
       if (all_zero(weights, p.features)) continue;
       isa().linear_attention.ger(sums.rows, p.features, sums.width(), weights,
                                  group.in_padded(group.output(upstream, g, t)));
-      for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_derivatives[at + f];
+      for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_gradients[at + f];
     }
     for (index_t j = visible_keys(p, t) - 1; j >= (t > 0 ? visible_keys(p, t - 1) : 0); --j) {
       if (group.hidden(j)) continue;  // its gradients stay zero
-      sums.dots(group.in_padded(group.v + j * p.value_width), derivatives.data());
-      const real* key = group.key(j, running_max);  // relative to the tops, as the sums are
-      const real rescale = p.separable || !group.log_key_weights ? 1 : shrunk(group.log_key_weights[j], running_max[0]);
+      sums.gemv(group.in_padded(group.v + j * p.value_width), gradients.data());
+      const real* key = group.key(j, running_max);  // divided by exp(running_max), as the sums are
+      const real key_factor =
+          p.separable || !group.log_key_weights ? 1 : rescale_factor(group.log_key_weights[j], running_max[0]);
       for (index_t f = 0; f < p.features; ++f)
-        derivatives[f] = (p.separable ? key[f] : rescale) * (derivatives[f] + sums.totals[f]);
+        gradients[f] = (p.separable ? key[f] : key_factor) * (gradients[f] + sums.totals[f]);
       if (dlog_key_weight)
         dlog_key_weight[j] +=
-            static_cast<real>(isa().reduce.dot(derivatives.data(), group.k + j * p.features, p.features));
-      if (dk) deliver(derivatives.data(), dk + j * p.features, true, p.features);
+            static_cast<real>(isa().reduce.dot(gradients.data(), group.k + j * p.features, p.features));
+      if (dk) write_or_add(gradients.data(), dk + j * p.features, true, p.features);
       if (!dv) continue;
-      sums.mix(key, group.buffer.data());
-      deliver(group.buffer.data(), dv + j * p.value_width, true, p.value_width);
+      sums.gemv_transposed(key, group.buffer.data());
+      write_or_add(group.buffer.data(), dv + j * p.value_width, true, p.value_width);
     }
   }
 }

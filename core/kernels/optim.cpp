@@ -4,15 +4,16 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
-  return blocked_sum(n, [&](index_t b, index_t e) {
-    return isa().optim.adam(numbers, gradient + b, value + b, first + b, second + b, e - b);
+double adam(const AdamStep& step, const real* gradient, real* value, real* first, real* second, index_t n) {
+  return blocked_sum(n, [&](index_t begin, index_t end) {
+    return isa().optim.adam(step, gradient + begin, value + begin, first + begin, second + begin, end - begin);
   });
 }
 
-double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n) {
-  return blocked_sum(n, [&](index_t b, index_t e) {
-    return isa().optim.momentum(numbers, gradient + b, value + b, velocity ? velocity + b : nullptr, e - b);
+double momentum(const MomentumStep& step, const real* gradient, real* value, real* velocity, index_t n) {
+  return blocked_sum(n, [&](index_t begin, index_t end) {
+    return isa().optim.momentum(step, gradient + begin, value + begin, velocity ? velocity + begin : nullptr,
+                                end - begin);
   });
 }
 

@@ -7,9 +7,9 @@
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// `first` and `second` are the moments m and v.
-double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n);
+double adam(const AdamStep& step, const real* gradient, real* value, real* first, real* second, index_t n);
 
 /// `velocity` may be null.
-double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n);
+double momentum(const MomentumStep& step, const real* gradient, real* value, real* velocity, index_t n);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

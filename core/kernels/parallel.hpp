@@ -5,6 +5,26 @@
 
 namespace xtape {
 
+/// body(task) for every task of 0..tasks-1, in any order; body must not throw.
+template <class Body>
+void parallel_for(index_t tasks, const Body& body) noexcept {
+  run_tasks(
+      tasks, [](const void* context, index_t task) noexcept { (*static_cast<const Body*>(context))(task); }, &body);
+}
+
+/// body(begin, end) over ranges of 0..count-1, each `grain` long except the last: they depend on the arguments only.
+template <class Body>
+void parallel_ranges(index_t count, index_t grain, const Body& body) noexcept {
+  if (count <= grain) {
+    if (count > 0) body(index_t{0}, count);
+    return;
+  }
+  parallel_for((count + grain - 1) / grain, [&](index_t task) {
+    const index_t begin = task * grain;
+    body(begin, begin + grain < count ? begin + grain : count);
+  });
+}
+
 /// body(row, offset of its first element) for every row of a [rows, width] matrix. Threads take about 8192 elements at
 /// a time. `body` must not throw.
 template <class Body>

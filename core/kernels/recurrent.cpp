@@ -1,7 +1,7 @@
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/recurrent.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ const RecurrentTable& table() { return isa().recurrent; }
 
 /// The rows of one step that fall into one range of sequences.
 struct Part {
-  index_t begin;      // rank of the first sequence
+  index_t begin;      // the first sequence, in sorted order
   index_t rows;       // how many of the range have this step
   index_t row;        // packed row of the first
   index_t next;       // packed row of the first in the next step
@@ -46,26 +46,26 @@ void backward_steps(const PackedSteps& s, const Body& body) {
   });
 }
 
-/// body(first, count, ends) for the rows of a part that go on and for those that end, where there are any.
+/// body(first, count, ends) for the rows of a part that have a next step, and for those that end, if there are any.
 template <class Body>
-void by_fate(const Part& p, const Body& body) {
+void continued_then_ended(const Part& p, const Body& body) {
   if (p.continued > 0) body(index_t{0}, p.continued, false);
   if (p.rows > p.continued) body(p.continued, p.rows - p.continued, true);
 }
 
-/// Where the state after this step stands, for the rows from `first` on.
+/// Where the state after this step is stored, for the rows from `first` on.
 real* after(const States& states, const Part& p, index_t first, bool ends, index_t hidden) {
   return ends ? states.last + (p.begin + first) * hidden : states.before + (p.next + first) * hidden;
 }
 
-/// y rows of a part <- x [rows, H], `stride` apart.
+/// Copies x [rows, H], rows `stride` apart, to the rows of y that belong to a part.
 void write_outputs(const RecurrentArrays& r, const Part& p, index_t first, index_t rows, const real* x,
                    index_t stride) {
   const index_t* place = r.steps.place + p.row + first;
   for (index_t i = 0; i < rows; ++i) std::copy_n(x + i * stride, r.hidden, r.y + place[i] * r.hidden);
 }
 
-/// dh += dy for the rows of a part: the gradient of h_t is complete.
+/// dh += dy for the rows of a part, which completes the gradient of h_t.
 void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Part& p) {
   const index_t* place = r.steps.place + p.row;
   real* dh = g.dh + p.begin * r.hidden;
@@ -74,8 +74,8 @@ void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Par
   if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
 }
 
-/// The weights of `count` gates from gate `first` on, packed once for all steps: W^T to add what the states contribute
-/// to the gates, or W for the gradient that goes back to the states.
+/// The weights of `count` gates from gate `first` on, packed once for all steps: W^T for the gates, W for the gradient
+/// of the states.
 PackedMatrix to_gates(const RecurrentArrays& r, index_t first, index_t count) {
   const index_t h = r.hidden;
   return PackedMatrix({r.weight + first * h * h, h, true}, h, count * h);
@@ -90,7 +90,7 @@ void multiply(index_t rows, MatrixView a, const PackedMatrix& w, real beta, real
   gemm(rows, w.n(), w.k(), 1, a, w, beta, c, stride_c);
 }
 
-/// The pointers of `rows` rows of a part from `first` on, without those to the state after the step.
+/// `rows` rows of a part from `first` on, without the state after the step.
 GateRows gate_rows(const RecurrentArrays& r, index_t columns, const Part& p, index_t first, index_t rows) {
   const index_t h = r.hidden, row = p.row + first;
   GateRows out = {rows, h, r.gates + row * columns * h, r.bias, r.h.before + row * h};
@@ -98,7 +98,7 @@ GateRows gate_rows(const RecurrentArrays& r, index_t columns, const Part& p, ind
   return out;
 }
 
-/// The same with all of them.
+/// `rows` rows of a part from `first` on, with the state after the step.
 GateRows step_rows(const RecurrentArrays& r, index_t columns, const Part& p, index_t first, index_t rows, bool ends) {
   GateRows out = gate_rows(r, columns, p, first, rows);
   out.h = after(r.h, p, first, ends, r.hidden);
@@ -107,9 +107,9 @@ GateRows step_rows(const RecurrentArrays& r, index_t columns, const Part& p, ind
 }
 
 GateGrads gate_grads(const RecurrentArrays& r, const RecurrentGrads& g, index_t columns, const Part& p, index_t first) {
-  const index_t h = r.hidden, row = p.row + first, rank = p.begin + first;
-  GateGrads out = {g.dh + rank * h, g.dgates + row * columns * h};
-  if (g.dc) out.dc = g.dc + rank * h;
+  const index_t h = r.hidden, row = p.row + first, sequence = p.begin + first;
+  GateGrads out = {g.dh + sequence * h, g.dgates + row * columns * h};
+  if (g.dc) out.dc = g.dc + sequence * h;
   if (g.dc_steps) out.dc_step = g.dc_steps + row * h;
   return out;
 }
@@ -121,7 +121,7 @@ void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
   const PackedMatrix weight = to_gates(r, 0, 1);
   forward_steps(r.steps, [&](const Part& p) {
     multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * h, h);
-    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+    continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 1, p, first, rows, ends);
       table().rnn(at, f);
       if (!inside && ends) std::copy_n(at.gates, rows * h, at.h);  // the last state is h_t, not f(h_t)
@@ -138,7 +138,7 @@ void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const R
     real* dh = g.dh + p.begin * h;
     real* dgates = g.dgates + p.row * h;
     if (inside) {
-      by_fate(p, [&](index_t first, index_t rows, bool ends) {
+      continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
         table().rnn_backward(f, after(r.h, p, first, ends, h), dh + first * h, dgates + first * h, rows * h);
       });
     } else {
@@ -154,7 +154,7 @@ void lstm(const RecurrentArrays& r) {
   const PackedMatrix weight = to_gates(r, 0, 4);
   forward_steps(r.steps, [&](const Part& p) {
     multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * 4 * h, 4 * h);
-    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+    continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
       table().lstm(at);
       write_outputs(r, p, first, rows, at.h, h);
@@ -167,7 +167,7 @@ void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
   const PackedMatrix weight = to_states(r, 0, 4);
   backward_steps(r.steps, [&](const Part& p) {
     complete_state(r, g, p);
-    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+    continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       table().lstm_backward(step_rows(r, 4, p, first, rows, ends), gate_grads(r, g, 4, p, first));
     });
     multiply(p.rows, {g.dgates + p.row * 4 * h, 4 * h}, weight, 0, g.dh + p.begin * h, h);
@@ -184,7 +184,7 @@ void gru(const RecurrentArrays& r, bool reset_after) {
       table().gru_reset(gate_rows(r, 4, p, 0, p.rows));
       multiply(p.rows, {gates + 2 * h, stride}, candidate, 1, gates + 3 * h, stride);
     }
-    by_fate(p, [&](index_t first, index_t rows, bool ends) {
+    continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
       if (reset_after) table().gru(at);
       else table().gru_update(at);
@@ -209,28 +209,6 @@ void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGra
     }
     multiply(p.rows, {grads.dgates, stride}, weight, 1, grads.dh, h);
   });
-}
-
-namespace {
-
-/// body(i) for every row, several to a thread.
-template <class Body>
-void for_rows(index_t count, index_t width, const Body& body) {
-  const index_t piece = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, width));
-  parallel_ranges(count, piece, [&](index_t begin, index_t end) {
-    for (index_t i = begin; i < end; ++i) body(i);
-  });
-}
-
-}  // namespace
-
-void take_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out) {
-  for_rows(count, width, [&](index_t i) { std::copy_n(x + rows[i] * width, width, out + i * width); });
-}
-
-void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate) {
-  for_rows(count, width,
-           [&](index_t i) { isa().arithmetic.scaled(x + i * width, 1, out + rows[i] * width, accumulate, width); });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,6 +1,6 @@
-// Recurrent networks over whole sequences: after one product for the inputs of all steps, each step is one product with
-// the recurrent weights and one pass over its gates. Rows of the batch do not depend on each other, so fixed ranges of
-// them run through all steps on their own, each on one thread.
+// Recurrent networks over whole sequences. After one product for the inputs of all steps, each step is one product with
+// the recurrent weights and one pass over its gates. Sequences of a batch do not depend on each other, so a thread
+// takes a fixed range of them through all steps.
 //
 // Letters: B sequences, H hidden size, N steps of all sequences together, G gate columns of width H.
 #pragma once
@@ -9,25 +9,24 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// The steps of B sequences as N packed rows. Sequences stand by falling length; step s has one row for each sequence
-/// longer than s, in that order, so the rows of a step continue a prefix of the step before it.
+/// The steps of B sequences as N packed rows. Sequences are sorted by descending length; step s has one row for each
+/// sequence longer than s, so the rows of a step continue the first rows of the previous step.
 struct PackedSteps {
-  index_t batch;          ///< B, with sequences of length 0
+  index_t batch;          ///< B, sequences of length 0 included
   index_t steps;          ///< the greatest length
   const index_t* offset;  ///< [steps + 1]: the first row of each step, and N
   const index_t* place;   ///< [N]: the row of y and dy that belongs to each packed row
 };
 
-/// States h or c around the steps: `before[row]` [N, H] is the state that the row's step starts from, `last[rank]`
-/// [B, H] the state after the last step of each sequence. Whoever calls fills the rows of step 0, and `last` for
-/// sequences of length 0.
+/// States h or c: before[row] [N, H] is the state before the row's step, last[i] [B, H] the state after the last step
+/// of sorted sequence i. The caller fills the rows of step 0, and `last` for sequences of length 0.
 struct States {
   real* before;
   real* last;
 };
 
-/// Arrays of a pass over all steps. `gates` [N, G H] holds the inputs' share on entry and what the backward needs on
-/// return.
+/// Arrays of a forward pass. `gates` [N, G H] holds the contribution of the inputs on entry, and on return the
+/// activated gates for the backward pass.
 struct RecurrentArrays {
   PackedSteps steps;
   index_t hidden;
@@ -36,7 +35,7 @@ struct RecurrentArrays {
   real* gates;
   States h;
   States c;  ///< lstm only
-  real* y;   ///< h of every row at its place
+  real* y;   ///< h of every row, in the order of `place`
 };
 
 /// Arrays of the backward pass. dh and dc [B, H] hold the gradients of the last states on entry, of the first on
@@ -47,7 +46,7 @@ struct RecurrentGrads {
   real* dc;        ///< lstm only
   real* dgates;    ///< [N, G H]: gradients before the nonlinearities
   real* dh_steps;  ///< [N, H]: the complete gradient of each row's h, or null
-  real* dc_steps;  ///< the same of c
+  real* dc_steps;  ///< [N, H]: the complete gradient of each row's c, or null
 };
 
 /// G = 1. Inside: h_t = f(W h_{t-1} + gates); else h_t = W f(h_{t-1}) + gates, and then `h.before` holds f(h_{t-1}),
@@ -64,11 +63,5 @@ void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g);
 /// third column of `gates` must be zero on entry.
 void gru(const RecurrentArrays& r, bool reset_after);
 void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGrads& g);
-
-/// out[i] = x[rows[i]] for rows of `width` numbers.
-void take_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out);
-
-/// out[rows[i]] = x[i], or added when `accumulate`; the rows must be distinct.
-void put_rows(const real* x, const index_t* rows, index_t count, index_t width, real* out, bool accumulate);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,9 +1,9 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/scratch.hpp>
-#include <xtape/core/threads.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -18,8 +18,8 @@ Pointer head_rows(Pointer data, index_t b, index_t heads, index_t h, index_t row
   return data + (b * heads + h) * rows * width;
 }
 
-/// body(b, h, key head) for every head, shared among threads by key heads, so that what belongs to a key head is added
-/// to by one thread in a fixed order.
+/// body(b, h, key head) for every head. One thread gets all heads of a key head, so that sums over them have a fixed
+/// order.
 template <class Body>
 void for_each_head(const AttentionMask& mask, const Body& body) {
   const index_t group = mask.heads / mask.key_heads;
@@ -42,11 +42,11 @@ void additive_scores(const AttentionMask& mask, index_t width, const real* q, co
     const real* keys = head_rows(k, b, mask.key_heads, key_head, mask.keys, width);
     for (index_t t = 0; t < mask.queries; ++t) {
       real* row = head_rows(scores, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
-      const index_t reach = mask.causal_limit(t);
-      isa().score_attention.tanh_sums(head_rows(q, b, mask.heads, h, mask.queries, width) + t * width, keys, reach,
+      const index_t limit = mask.causal_limit(t);
+      isa().score_attention.tanh_sums(head_rows(q, b, mask.heads, h, mask.queries, width) + t * width, keys, limit,
                                       width, sums.data());
       for (index_t s = 0; s < mask.keys; ++s)
-        row[s] = s < reach && !mask.masked(b, t, s)
+        row[s] = s < limit && !mask.masked(b, t, s)
                      ? static_cast<real>(isa().reduce.dot(sums.data() + s * width, w + h * width, width))
                      : real(0);
     }
@@ -55,21 +55,21 @@ void additive_scores(const AttentionMask& mask, index_t width, const real* q, co
 
 void additive_scores_backward(const AttentionMask& mask, index_t width, const real* q, const real* k, const real* w,
                               const real* upstream, real* dq, real* dk, real* dw) {
-  const Scratch<real> partial(mask.batches * mask.heads * width);  // of dw, for every sequence
+  const Scratch<real> partial(mask.batches * mask.heads * width);  // dw of each sequence
   std::fill_n(partial.data(), mask.batches * mask.heads * width, real(0));
   for_each_head(mask, [&](index_t b, index_t h, index_t key_head) {
     const Scratch<real> sum(width);
     const real* keys = head_rows(k, b, mask.key_heads, key_head, mask.keys, width);
-    real* key_derivatives = head_rows(dk, b, mask.key_heads, key_head, mask.keys, width);
+    real* key_gradients = head_rows(dk, b, mask.key_heads, key_head, mask.keys, width);
     for (index_t t = 0; t < mask.queries; ++t) {
       const index_t at = ((b * mask.heads + h) * mask.queries + t) * width;
       const real* up = head_rows(upstream, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
       for (index_t s = 0; s < mask.causal_limit(t); ++s) {
         if (up[s] == 0 || mask.masked(b, t, s)) continue;
         isa().score_attention.tanh_sums(q + at, keys + s * width, 1, width, sum.data());
-        isa().score_attention.tanh_sum_derivatives(up[s], sum.data(), w + h * width, width, dq + at,
-                                                   key_derivatives + s * width,
-                                                   partial.data() + (b * mask.heads + h) * width);
+        isa().score_attention.tanh_sums_backward(up[s], sum.data(), w + h * width, width, dq + at,
+                                                 key_gradients + s * width,
+                                                 partial.data() + (b * mask.heads + h) * width);
       }
     }
   });
@@ -80,11 +80,11 @@ void additive_scores_backward(const AttentionMask& mask, index_t width, const re
 void masked_softmax(const AttentionMask& mask, const real* scores, real* weights) {
   for_each_head(mask, [&](index_t b, index_t h, index_t) {
     for (index_t t = 0; t < mask.queries; ++t) {
-      const index_t at = ((b * mask.heads + h) * mask.queries + t) * mask.keys, reach = mask.causal_limit(t);
-      for (index_t s = 0; s < reach; ++s)
+      const index_t at = ((b * mask.heads + h) * mask.queries + t) * mask.keys, limit = mask.causal_limit(t);
+      for (index_t s = 0; s < limit; ++s)
         weights[at + s] = mask.masked(b, t, s) ? -std::numeric_limits<real>::infinity() : scores[at + s];
-      isa().softmax.softmax(weights + at, weights + at, reach);
-      std::fill(weights + at + reach, weights + at + mask.keys, real(0));
+      isa().softmax.softmax(weights + at, weights + at, limit);
+      std::fill(weights + at + limit, weights + at + mask.keys, real(0));
     }
   });
 }
@@ -124,11 +124,11 @@ void argmax_keys(const AttentionMask& mask, index_t width, const real* q, const 
   for_each_head(mask, [&](index_t b, index_t h, index_t key_head) {
     const Scratch<real> scores(mask.keys);
     for (index_t t = 0; t < mask.queries; ++t) {
-      const index_t row = (b * mask.heads + h) * mask.queries + t, reach = mask.causal_limit(t);
-      gemm(1, reach, width, 1, {q + row * width, width},
+      const index_t row = (b * mask.heads + h) * mask.queries + t, limit = mask.causal_limit(t);
+      gemm(1, limit, width, 1, {q + row * width, width},
            {head_rows(k, b, mask.key_heads, key_head, mask.keys, width), width, true}, 0, scores.data(), mask.keys);
       index_t best = -1;
-      for (index_t s = 0; s < reach; ++s)
+      for (index_t s = 0; s < limit; ++s)
         if (!mask.masked(b, t, s) && (best < 0 || scores[s] > scores[best])) best = s;
       choice[row] = best;
     }

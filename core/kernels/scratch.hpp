@@ -1,4 +1,4 @@
-// Uninitialised working memory of a kernel, from the pool.
+// Uninitialized working memory of a kernel, from the pool.
 #pragma once
 
 #include <xtape/core/config.hpp>

@@ -7,7 +7,7 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accumulate, index_t n) {
+void copy_strided_row(const real* x, index_t step_x, real* y, index_t step_y, bool accumulate, index_t n) {
   if (step_x == 1 && step_y == 1 && !accumulate) {
     std::copy(x, x + n, y);
   } else if (accumulate) {
@@ -18,7 +18,7 @@ void copy_run(const real* x, index_t step_x, real* y, index_t step_y, bool accum
 }
 
 /// to[i * to_stride + j] = from[j * from_stride + i], or added to it, for i < rows and j < columns, at most kSquare
-/// each, so that each line of either is touched once. `next` is how far the square is that will be read after this one.
+/// each, so that each cache line of either is touched once. The square to be read next is at from + next.
 void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, index_t next, real* to,
                index_t to_stride, bool accumulate) {
   if (rows == kSquare && columns == kSquare && !accumulate)
@@ -26,26 +26,26 @@ void transpose(index_t rows, index_t columns, const real* from, index_t from_str
   real square[kSquare][kSquare];
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < rows; ++i) square[i][j] = from[j * from_stride + i];
-  for (index_t i = 0; i < rows; ++i) copy_run(square[i], 1, to + i * to_stride, 1, accumulate, columns);
+  for (index_t i = 0; i < rows; ++i) copy_strided_row(square[i], 1, to + i * to_stride, 1, accumulate, columns);
 }
 
-/// Whether rows of the walk lie side by side in the strided operand, so that the last two axes change places. (A last
-/// axis that is broadcast, by a stride of 0, is filled best row by row.)
+/// Whether the last two axes are transposed in the strided operand. (A last axis that is broadcast, with stride 0, is
+/// faster row by row.)
 bool transposes(const StridedLoop& w) { return w.rank > 1 && w.stride[w.rank - 1] > 1 && w.stride[w.rank - 2] == 1; }
 
-/// body(row, rows, column, columns, offset) for squares of up to kSquare rows and columns of the last two axes, where
-/// `offset` is that of the first row; shared among threads.
+/// body(row, rows, column, columns, offset) for squares of up to kSquare rows and columns of the last two axes, shared
+/// among threads; `offset` is the offset of the first row.
 template <class Body>
-void for_all_squares(const StridedLoop& w, const Body& body) {
+void parallel_squares(const StridedLoop& w, const Body& body) {
   const int axis = w.rank - 2;
-  const index_t size = w.size[axis], run = w.size[axis + 1];
+  const index_t size = w.size[axis], inner_size = w.size[axis + 1];
   StridedLoop blocks = w;
   blocks.size[axis] = (size + kSquare - 1) / kSquare;
   blocks.stride[axis] = kSquare;
   parallel_rows(blocks, [&](index_t block, index_t offset, index_t) {
     const index_t first = block % blocks.size[axis] * kSquare, row = block / blocks.size[axis] * size + first;
-    for (index_t column = 0; column < run; column += kSquare)
-      body(row, std::min(kSquare, size - first), column, std::min(kSquare, run - column), offset);
+    for (index_t column = 0; column < inner_size; column += kSquare)
+      body(row, std::min(kSquare, size - first), column, std::min(kSquare, inner_size - column), offset);
   });
 }
 
@@ -53,24 +53,28 @@ void for_all_squares(const StridedLoop& w, const Body& body) {
 
 void copy_from_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
   const StridedLoop w = coalesced(loop);
-  const index_t run = w.size[w.rank - 1], step = w.stride[w.rank - 1];
+  const index_t inner_size = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
-    return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
-      transpose(rows, columns, x + at + column * step, step, kSquare * step, y + row * run + column, run, accumulate);
+    return parallel_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
+      transpose(rows, columns, x + at + column * step, step, kSquare * step, y + row * inner_size + column, inner_size,
+                accumulate);
     });
-  parallel_rows(w,
-                [&](index_t row, index_t at, index_t) { copy_run(x + at, step, y + row * run, 1, accumulate, run); });
+  parallel_rows(w, [&](index_t row, index_t at, index_t) {
+    copy_strided_row(x + at, step, y + row * inner_size, 1, accumulate, inner_size);
+  });
 }
 
 void copy_to_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
   const StridedLoop w = coalesced(loop);
-  const index_t run = w.size[w.rank - 1], step = w.stride[w.rank - 1];
+  const index_t inner_size = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
-    return for_all_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
-      transpose(columns, rows, x + row * run + column, run, kSquare, y + at + column * step, step, accumulate);
+    return parallel_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
+      transpose(columns, rows, x + row * inner_size + column, inner_size, kSquare, y + at + column * step, step,
+                accumulate);
     });
-  parallel_rows(w,
-                [&](index_t row, index_t at, index_t) { copy_run(x + row * run, 1, y + at, step, accumulate, run); });
+  parallel_rows(w, [&](index_t row, index_t at, index_t) {
+    copy_strided_row(x + row * inner_size, 1, y + at, step, accumulate, inner_size);
+  });
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -1,8 +1,8 @@
-// Loops over arrays by strides, for reordering, broadcasting and indexing.
+// Loops over strided arrays, for permuting, broadcasting and indexing.
 #pragma once
 
 #include <xtape/core/config.hpp>
-#include <xtape/core/threads.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 

@@ -2,6 +2,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
 #include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/mask.hpp>

@@ -1,6 +1,4 @@
-#include <xtape/core/error.hpp>
 #include <xtape/core/kernels/cached_attention.hpp>
-#include <xtape/core/kernels/linear_attention.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/cached_attention.hpp>
 
@@ -11,7 +9,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-constexpr index_t kManyQueries = 16;  // from here on copying the cache out and packing it pays
+constexpr index_t kManyQueries = 16;  // from here on, copying the cache and packing it is faster
 
 /// The first `length` rows of every head without their padding; zeros past each sequence's length.
 Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, index_t width) {
@@ -24,7 +22,7 @@ Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, in
   return out;
 }
 
-/// visible[b, t]: the cached positions that query t of sequence b sees.
+/// visible[b, t]: how many cached positions query t of sequence b attends to.
 IndexArray visible_positions(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
   IndexArray out(Shape{cached.lengths.size(), static_cast<std::size_t>(time)});
   for (std::size_t b = 0; b < cached.lengths.size(); ++b) {
@@ -75,40 +73,6 @@ Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexAr
   p.visible = visible.data();
   Array out(shape_of({p.batches, p.heads, time, p.value_width}));
   kernels::cached_attention(p, out.data());
-  return out;
-}
-
-LinearState linear_state(index_t batches, index_t key_heads, index_t features, index_t value_width) {
-  const index_t size = kernels::linear_state_size(features, value_width);
-  LinearState state(shape_of({batches, key_heads, size}));
-  for (index_t i = 0; i < batches * key_heads; ++i)
-    kernels::clear_linear_state(state.data() + i * size, features, value_width);
-  return state;
-}
-
-Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
-                             const Mask& key_padding, bool separable, LinearState& state) {
-  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.size(2) != k.size(2) || k.size(2) != v.size(2) ||
-      state.dimension() != 3 || static_cast<index_t>(state.shape()[0]) != q.size(0) ||
-      static_cast<index_t>(state.shape()[1]) != k.size(1) ||
-      static_cast<index_t>(state.shape()[2]) != kernels::linear_state_size(k.size(3), v.size(3)))
-    fail_shapes<Shape>("linear_attention_step", "the state does not fit", {q.shape(), k.shape(), state.shape()});
-  kernels::LinearAttentionProblem p = {};
-  p.batches = q.size(0);
-  p.heads = q.size(1);
-  p.key_heads = k.size(1);
-  p.queries = p.keys = q.size(2);
-  p.features = k.size(3);
-  p.value_width = v.size(3);
-  p.causal = true;
-  p.separable = separable;
-  p.padding = key_padding.dimension() > 0 ? key_padding.data() : nullptr;
-  p.q = q.data();
-  p.k = k.data();
-  p.v = v.data();
-  p.log_key_weight = log_key_weight.defined() ? log_key_weight.data() : nullptr;
-  Array out(shape_of({p.batches, p.heads, p.queries, p.value_width}));
-  kernels::linear_attention(p, state.data(), out.data());
   return out;
 }
 

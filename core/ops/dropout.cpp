@@ -3,7 +3,6 @@
 #include <xtape/core/kernels/mask.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
-#include <xtape/core/random.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -16,7 +15,7 @@ namespace {
 
 using Kept = std::vector<std::uint8_t, PoolAllocator<std::uint8_t>>;
 
-/// Element i is kept if the ith 32-bit word of the key's stream is at least p 2^32.
+/// Element i is kept if word i of the key's stream is at least p 2^32.
 Kept draw(index_t count, double p, const RandomKey& key) {
   constexpr index_t block = 1024;
   const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);

@@ -30,7 +30,7 @@ void check_letters(const std::string& letters, const char* where) {
   }
 }
 
-/// The letters of `first`, then those of `second`, that stand in one of them only: the result if none is written.
+/// The letters of `first`, then those of `second`, that occur in one of them only: the result if none is given.
 std::string implied(const std::string& a, const std::string& b) {
   std::string out;
   for (char letter : a + b)
@@ -59,12 +59,12 @@ Equation parsed(std::string_view text) {
   return e;
 }
 
-/// x under another shape; itself if it has that shape.
+/// x with another shape; x itself if it has that shape.
 Tensor reshaped(const Tensor& x, const Axes& shape) {
   return same_shape(x.shape(), Shape(shape.begin(), shape.end())) ? x : reshape(x, shape);
 }
 
-/// An operand without the axes that only it has and the result has not, which are summed.
+/// An operand, summed over the axes that neither the other operand nor the result has.
 struct MatrixView {
   Tensor x;
   std::string letters;
@@ -86,7 +86,7 @@ struct MatrixView {
     return product;
   }
 
-  /// As [batch..., rows, columns]; a copy only if the axes lie otherwise.
+  /// As [batch..., rows, columns]; a copy only if the axes are in another order.
   Tensor matrices(const std::string& batch, const std::string& rows, const std::string& columns) const {
     const std::string order = batch + rows + columns;
     Axes axes, shape;
@@ -106,7 +106,7 @@ void check_sizes(const Equation& e, const Tensor& a, const Tensor& b) {
   for (std::size_t i = 0; i < e.a.size(); ++i) {
     const std::size_t other = e.b.find(e.a[i]);
     if (other != std::string::npos && a.shape()[i] != b.shape()[other])
-      fail_shapes<Shape>("einsum", std::string("the operands differ in the extent of '") + e.a[i] + "'",
+      fail_shapes<Shape>("einsum", std::string("the operands differ in the size of '") + e.a[i] + "'",
                          {a.shape(), b.shape()});
   }
 }

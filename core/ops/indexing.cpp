@@ -6,12 +6,12 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
+Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_index) {
   if (weight.rank() != 2) fail_shapes<Shape>("embedding", "the weight must be a matrix", {weight.shape()});
   const index_t vocabulary = weight.size(0), width = weight.size(1);
-  if (padding != kNoPaddingIndex && (padding < 0 || padding >= vocabulary))
-    throw IndexError("embedding",
-                     "the padding row " + std::to_string(padding) + " is outside 0.." + std::to_string(vocabulary - 1));
+  if (padding_index != kNoPaddingIndex && (padding_index < 0 || padding_index >= vocabulary))
+    throw IndexError("embedding", "the padding row " + std::to_string(padding_index) + " is outside 0.." +
+                                      std::to_string(vocabulary - 1));
   for (index_t id : ids)
     if (id < 0 || id >= vocabulary)
       throw IndexError("embedding", "id " + std::to_string(id) + " is outside 0.." + std::to_string(vocabulary - 1));
@@ -19,46 +19,40 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding) {
   shape.push_back(static_cast<std::size_t>(width));
   element_count(shape, "embedding");
   Array y(shape);
-  const index_t* id = ids.data();
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    std::copy_n(weight.data() + id[i] * width, width, y.data() + static_cast<index_t>(i) * width);
+  kernels::take_rows(weight.data(), ids.data(), static_cast<index_t>(ids.size()), width, y.data());
   return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids = IndexArray(ids), padding, width, total = weight.numel()](const Array& dy, Grads& g) {
+                      [ids, padding_index, width, total = weight.numel()](const Array& dy, Grads& g) {
                         const Output to = g.buffer(0);
                         if (!to.add) kernels::fill(to.data, 0, total);
-                        const index_t* row = ids.data();
-                        for (std::size_t i = 0; i < ids.size(); ++i) {
-                          if (row[i] == padding) continue;
-                          kernels::scaled(dy.data() + static_cast<index_t>(i) * width, 1, to.data + row[i] * width,
-                                          true, width);
-                        }
+                        kernels::add_rows(dy.data(), ids.data(), static_cast<index_t>(ids.size()), width, padding_index,
+                                          to.data);
                       });
 }
 
 namespace {
 
-/// Where the elements that an index names lie in an operand: `loop` goes over the index, `step` along the axis.
-struct Places {
+/// How an index reads an operand: `loop` visits the elements of the index, `step` is the stride along the axis.
+struct IndexedLoop {
   kernels::StridedLoop loop;
   index_t step;
 };
 
 /// Throws ShapeError or IndexError.
-Places places(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
+IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
   const std::size_t at = normalize_axis_or_scalar(op, axis, shape);
   const AxisSizes along = around_axis(shape, at);
   bool fits = index.dimension() == shape.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
   if (!fits)
     fail_shapes<Shape>(
-        op, "the index must have the tensor's axes, and no larger extents but along axis " + std::to_string(at),
+        op, "the index must have the tensor's axes, and no larger sizes except along axis " + std::to_string(at),
         {shape, index.shape()});
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
   for (index_t i : index)
     if (i < 0 || i >= along.count)
       throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
-  Places p;
+  IndexedLoop p;
   p.loop.rank = static_cast<int>(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     p.loop.size[i] = static_cast<index_t>(index.shape()[i]);
@@ -71,7 +65,7 @@ Places places(const char* op, const Shape& shape, index_t axis, const IndexArray
 }  // namespace
 
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
-  const Places p = places("gather", x.shape(), axis, index);
+  const IndexedLoop p = indexed_loop("gather", x.shape(), axis, index);
   Array y(index.shape());
   kernels::gather_at(p.loop, index.data(), p.step, x.data(), y.data(), false);
   return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.numel()](const Array& dy, Grads& g) {
@@ -82,7 +76,7 @@ Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
 }
 
 Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const Tensor& source) {
-  const Places p = places("scatter_add", x.shape(), axis, index);
+  const IndexedLoop p = indexed_loop("scatter_add", x.shape(), axis, index);
   if (!same_shape(source.shape(), index.shape()))
     fail_shapes<Shape>("scatter_add", "source and index must have one shape", {source.shape(), index.shape()});
   Array y = x.value();
@@ -96,7 +90,7 @@ Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const
   });
 }
 
-GradCases gather_grad_cases() {
+GradCases indexing_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array weight = sample({5, 3}, 71);
   const Array source = sample({3, 2}, 72), cube = sample({2, 3, 4}, 73), cube2 = sample({2, 3, 4}, 74);

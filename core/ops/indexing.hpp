@@ -1,4 +1,4 @@
-// Picking and adding by index.
+// Reading and adding by index. Letters: V rows, C columns of an embedding.
 #pragma once
 
 #include <xtape/core/tape.hpp>
@@ -7,14 +7,14 @@ namespace xtape::inline XTAPE_DTYPE {
 
 constexpr index_t kNoPaddingIndex = -1;
 
-/// Row ids[i] of weight [V, C] for every id: ids of any shape -> ids.shape + [C]. A row named several times gets the
-/// sum of its gradients; the row `padding` gets none. Throws ShapeError, or IndexError for an id or padding row outside
-/// 0..V-1.
-Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding = kNoPaddingIndex);
+/// Row ids[i] of weight [V, C] for every id: ids of any shape -> ids.shape + [C]. The gradients of a row that occurs
+/// several times are added; the row `padding_index` gets no gradient. Throws ShapeError, or IndexError for an id or a
+/// padding index outside 0..V-1.
+Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_index = kNoPaddingIndex);
 
 /// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0, x[i][index[i][j][k]][k] for axis 1, and so on. The index has as
-/// many axes as x, and extents no larger but along `axis`; the result has its shape. An element picked several times
-/// gets the sum of its gradients. Throws ShapeError, or IndexError for an index outside the axis.
+/// many axes as x, and no larger sizes except along `axis`; the result has its shape. The gradients of an element that
+/// occurs several times are added. Throws ShapeError, or IndexError for an index outside the axis.
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index);
 
 /// x with source[i][j][k] added at [index[i][j][k]][j][k] for axis 0, at [i][index[i][j][k]][k] for axis 1, and so on;

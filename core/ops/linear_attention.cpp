@@ -1,11 +1,11 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/linear_attention.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
 #include <xtape/core/ops/mask.hpp>
-#include <xtape/core/threads.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -13,7 +13,7 @@ namespace {
 
 using kernels::LinearAttentionProblem;
 
-/// Sizes and masks, without pointers. Throws ShapeError.
+/// The problem without pointers. Throws ShapeError.
 LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const Tensor& log_key_weight, const LinearAttentionOptions& o) {
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
@@ -34,7 +34,7 @@ LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k
     fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
   const Shape log_key_weights = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
   if (log_key_weight.defined() && !same_shape(log_key_weight.shape(), log_key_weights))
-    fail_shapes<Shape>(op, "log_gain must be [B, H', S]", {log_key_weights, log_key_weight.shape()});
+    fail_shapes<Shape>(op, "log_key_weight must be [B, H', S]", {log_key_weights, log_key_weight.shape()});
   if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
     fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
   return p;
@@ -60,7 +60,7 @@ Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor&
   return Tape::record(
       op, std::span(operands, log_key_weight.defined() ? 4 : 3), y,
       [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
-       gain = log_key_weight.defined() ? log_key_weight.detach() : Tensor()](const Array& dy, Grads& g) {
+       key_weight = log_key_weight.defined() ? log_key_weight.detach() : Tensor()](const Array& dy, Grads& g) {
         kernels::LinearAttentionGradients to = {};
         const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
           if (!g.needs(input)) return;
@@ -71,8 +71,8 @@ Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor&
         destination(0, to.dq, to.accumulate_q);
         destination(1, to.dk, to.accumulate_k);
         destination(2, to.dv, to.accumulate_v);
-        if (gain.defined()) destination(3, to.dlog_key_weight, to.add_log_key_weight);
-        kernels::linear_attention_backward(bound(sizes, q, k, v, gain, padding), y.data(), dy.data(), to);
+        if (key_weight.defined()) destination(3, to.dlog_key_weight, to.add_log_key_weight);
+        kernels::linear_attention_backward(bound(sizes, q, k, v, key_weight, padding), y.data(), dy.data(), to);
       });
 }
 
@@ -89,6 +89,28 @@ Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, co
   LinearAttentionProblem sizes = sizes_of(op, a, k, v, {}, options);
   sizes.separable = true;
   return attend(op, sizes, a, k, v, {}, options.key_padding);
+}
+
+LinearState linear_state(index_t batches, index_t key_heads, index_t features, index_t value_width) {
+  const index_t size = kernels::linear_state_size(features, value_width);
+  LinearState state(shape_of({batches, key_heads, size}));
+  for (index_t i = 0; i < batches * key_heads; ++i)
+    kernels::clear_linear_state(state.data() + i * size, features, value_width);
+  return state;
+}
+
+Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
+                             const Mask& key_padding, bool separable, LinearState& state) {
+  constexpr const char* caller = "linear_attention_step";
+  LinearAttentionProblem sizes =
+      sizes_of(caller, q, k, v, log_key_weight, {.causal = true, .key_padding = key_padding});
+  sizes.separable = separable;
+  const index_t state_size = kernels::linear_state_size(sizes.features, sizes.value_width);
+  if (sizes.queries != sizes.keys || !same_shape(state.shape(), shape_of({sizes.batches, sizes.key_heads, state_size})))
+    fail_shapes<Shape>(caller, "the state does not fit", {q.shape(), k.shape(), state.shape()});
+  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
+  kernels::linear_attention(bound(sizes, q, k, v, log_key_weight, key_padding), state.data(), out.data());
+  return out;
 }
 
 Tensor quadratic_features(const Tensor& x) {
@@ -134,14 +156,14 @@ Tensor quadratic_features(const Tensor& x) {
 GradCases linear_attention_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array q = sample({2, 4, 3, 2}, 131, 0.1, 1), k = sample({2, 2, 5, 2}, 132, 0.1, 1);
-  const Array v = sample({2, 2, 5, 3}, 133), gain = sample({2, 2, 5}, 134, -2, 2);
+  const Array v = sample({2, 2, 5, 3}, 133), key_weight = sample({2, 2, 5}, 134, -2, 2);
   const LinearAttentionOptions causal = {.causal = true}, padded = {.key_padding = padding_mask({4, 0}, 5)};
   const LinearAttentionOptions both = {.causal = true, .key_padding = padding_mask({4, 2}, 5)};
   GradCases cases;
   const auto linear = [&](const char* title, const LinearAttentionOptions& o) {
     cases.push_back(
         {"linear_attention", title, {q, k, v}, [o](Args a) { return linear_attention(a[0], a[1], a[2], {}, o); }});
-    cases.push_back({"linear_attention", std::string(title) + ", gains", {q, k, v, gain}, [o](Args a) {
+    cases.push_back({"linear_attention", std::string(title) + ", key weights", {q, k, v, key_weight}, [o](Args a) {
                        return linear_attention(a[0], a[1], a[2], a[3], o);
                      }});
     cases.push_back(

@@ -2,11 +2,11 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/shape.hpp>
-#include <xtape/core/threads.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -15,15 +15,15 @@ namespace {
 using kernels::gemm;
 using kernels::MatrixView;
 
-/// How the operands' leading axes meet: one product for each entry of `a` and `b` (element offsets).
+/// How the leading axes broadcast: one product for each entry of `a` and `b` (element offsets).
 struct Batch {
   index_t m, n, k;
   std::vector<index_t> a, b;
-  bool a_repeats = false, b_repeats = false;  // a stored matrix serves several products, or none
+  bool a_repeats = false, b_repeats = false;  // a stored matrix is used in several products, or in none
   Shape shape;                                // of the result
 };
 
-/// Element offsets of each batch entry of one operand, walked in the result's order.
+/// Element offsets of each batch entry of one operand, in the order of the result.
 std::vector<index_t> batch_offsets(const Shape& operand, const Shape& lead, index_t matrix) {
   std::vector<index_t> strides(lead.size());
   const Shape operand_lead(operand.begin(), operand.end() - 2);
@@ -69,7 +69,7 @@ Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
   return p;
 }
 
-/// product(i, beta) for every batch entry. Where entries share a destination they are added one after the other.
+/// product(i, beta) for every batch entry. Entries with the same destination are added one after the other.
 template <class Product>
 void for_batch(std::size_t entries, bool destinations_repeat, const Output& to, index_t size, const Product& product) {
   if (!destinations_repeat) {
@@ -183,7 +183,7 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   return matmul(reshape(a, {a.numel(), 1}), reshape(b, {1, b.numel()}));
 }
 
-GradCases linear_algebra_grad_cases() {
+GradCases matmul_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
   const auto product = [&](const char* title, Shape a, Shape b, MatmulOptions o) {

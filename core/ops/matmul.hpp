@@ -6,7 +6,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct MatmulOptions {
-  bool transpose_a = false;  ///< use the last two axes of a swapped, without a copy
+  bool transpose_a = false;  ///< swap the last two axes of a, without a copy
   bool transpose_b = false;
 };
 

@@ -1,4 +1,6 @@
 #include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/unary.hpp>
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/recurrent_lags.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -14,14 +16,14 @@ constexpr GateBlock kThirdLast[] = {{0, 0, 2}, {2, 3, 1}};
 
 constexpr GateLayout kRnn = {1, 1, false, kOneGate, kOneGate};
 constexpr GateLayout kLstm = {4, 4, true, kFourGates, kFourGates};
-// The kernels' columns are r, z, m, n; what the third row of weight_hh makes goes into m, or into n.
+// The columns of the kernels are r, z, m, n. The third block of weight_hh contributes to m, or to n.
 constexpr GateLayout kGruResetAfter = {3, 4, false, kThirdLast, kFirstThree};
 constexpr GateLayout kGruResetBefore = {3, 4, false, kThirdLast, kThirdLast};
 
 using Outputs = std::array<Tensor, 3>;
 
-/// Puts a finished pass on the tape. `kernel(arrays, gradients)` is its backward; `second(arrays)` is what
-/// RecurrentBackward::finish wants to know.
+/// Records a finished pass. `kernel(arrays, gradients)` is its backward kernel; `second(arrays)` is the argument of
+/// RecurrentBackward::finish.
 template <class Kernel, class Second>
 Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
                RecurrentForward pass, Kernel kernel, Second second) {
@@ -42,10 +44,10 @@ Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& 
   return out;
 }
 
-/// For the ops whose weights were all multiplied with the states.
+/// For ops whose hidden weights are all multiplied with the states.
 kernels::MatrixView the_states(const kernels::RecurrentArrays&) { return {nullptr, 0}; }
 
-/// `outside` starts from f(h0), and that is what its products see.
+/// With the nonlinearity outside, the products read f(h), so the first one needs f(h0).
 void apply(Nonlinearity f, real* x, index_t n) {
   switch (f) {
     case Nonlinearity::tanh:
@@ -104,7 +106,7 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
       [after](const kernels::RecurrentArrays& a, const kernels::RecurrentGrads& g) {
         kernels::gru_backward(a, after, g);
       },
-      // Before: the candidate's weights were multiplied with r h, the gates' third column.
+      // Reset before: the weights of the candidate are multiplied with r h, the third column of the gates.
       [after](const kernels::RecurrentArrays& a) {
         return after ? the_states(a) : kernels::MatrixView{offset_pointer(a.gates, 2 * a.hidden), 4 * a.hidden};
       });

@@ -1,7 +1,7 @@
 // Recurrent networks: ops over a whole sequence, and over one step. Letters: B sequences, T steps, I inputs, H hidden.
 //
-// A sequence op is one product for the inputs of all steps, then one product and one fused pass over the gates a step;
-// the weights' gradients are one product each after the loop. A cell op computes the same numbers one step at a time.
+// A sequence op is one product for the inputs of all steps, then one product and one fused pass over the gates for each
+// step; the gradient of each weight is one product after the loop. Cell ops give the same numbers one step at a time.
 #pragma once
 
 #include <xtape/core/kernels/recurrent.hpp>
@@ -13,8 +13,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 using kernels::Nonlinearity;  ///< tanh, relu, sigmoid
 
-/// Parameters of one layer in one direction. G is 1 for rnn, 4 for lstm (order i, f, g, o), 3 for gru (r, z, n); each
-/// gate is a block of H rows. Biases may be empty, and both are added.
+/// Parameters of one layer in one direction. G is the number of gates: 1 for rnn, 4 for lstm (order i, f, g, o), 3 for
+/// gru (r, z, n); each gate is a block of H rows. Both biases are added; they may be empty.
 struct RecurrentWeights {
   Tensor weight_ih;     ///< [G H, I]
   Tensor weight_hh;     ///< [G H, H]
@@ -23,13 +23,13 @@ struct RecurrentWeights {
 };
 
 struct SequenceOptions {
-  IndexArray lengths = {};  ///< [B], each 0..T: the steps that are real; empty: all T
-  bool reverse = false;     ///< run each sequence from its last real step to its first; y_t stays at step t
-  std::string name = {};    ///< what watchers of step gradients are told; default: the op's name
+  IndexArray lengths = {};  ///< [B], each 0..T: the steps that are not padding; empty: all T
+  bool reverse = false;     ///< run each sequence from its last step to its first; y_t stays at step t
+  std::string name = {};    ///< StepGrad::name; default: the op's name
 };
 
-/// What a sequence op returns. Padded steps of y are zero, and padded inputs have no influence and exactly zero
-/// gradient, whatever they hold (NaN too). The last state is that after the last real step; with length 0 it is h0.
+/// The result of a sequence op. Padded steps of y are zero. Padded inputs have no influence and a gradient of exactly
+/// 0, even if they hold NaN. The last state is that after the last step that is not padding; for length 0 it is h0.
 struct HiddenSequence {
   Tensor y;  ///< [B, T, H]: h_t of every step
   Tensor h;  ///< [B, H]: the last state
@@ -44,7 +44,7 @@ struct LstmStep {
   Tensor c;  ///< [B, H]
 };
 
-/// Where a vanilla network has its nonlinearity s. Both are the same network under g_t = s(h_t), if they start so.
+/// Where a vanilla network applies its nonlinearity s. With g_t = s(h_t) both are the same network.
 enum class NonlinearityPlace {
   inside,   ///< h_t = s(W h_{t-1} + U x_t + b): Elman 1990, PyTorch's
   outside,  ///< h_t = W s(h_{t-1}) + U x_t + b
@@ -55,7 +55,7 @@ struct RnnForm {
   NonlinearityPlace place = NonlinearityPlace::inside;
 };
 
-/// Where the GRU's reset gate acts: on the product with the state (PyTorch, cuDNN), or on the state (Cho et al. 2014).
+/// What the GRU's reset gate multiplies: the product with the state (PyTorch, cuDNN), or the state (Cho et al. 2014).
 enum class GruReset {
   after,   ///< n = tanh(W_in x + b_in + r (W_hn h + b_hn))
   before,  ///< n = tanh(W_in x + b_in + W_hn (r h) + b_hn)
@@ -72,8 +72,7 @@ LstmSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Rec
                   const SequenceOptions& options = {});
 
 /// Gated recurrent unit (Cho et al. 2014): r, z = sigmoid(W x_t + b_ih + U h_{t-1} + b_hh), n as GruReset says,
-/// h_t = (1 - z) n + z h_{t-1}: z = 1 keeps the state, as in PyTorch (the paper has it the other way round). Throws as
-/// rnn.
+/// h_t = (1 - z) n + z h_{t-1}: z = 1 keeps the state, as in PyTorch (in the paper z = 0 does). Throws as rnn.
 HiddenSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset = GruReset::after,
                    const SequenceOptions& options = {});
 

@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/score_attention.hpp>
 #include <xtape/core/kernels/softmax.hpp>
+#include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/score_attention.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 
 using kernels::AttentionMask;
 
-/// Sizes and masks, kept by the rules.
+/// Sizes and masks, kept by the backward functions.
 struct View {
   AttentionMask sizes = {};
   Mask padding, hidden;
@@ -48,7 +49,7 @@ void check_keys(const char* op, const Tensor& q, const Tensor& k) {
     fail_shapes<Shape>(op, "q must be [B, H, T, D] and k [B, H', S, D]", {q.shape(), k.shape()});
 }
 
-/// The destination of an input, zero where it was not written yet; null if it is not wanted.
+/// The gradient buffer of an input to add to, set to zero before its first use; null if no gradient is needed.
 real* added_to(Grads& g, std::size_t input, index_t size) {
   if (!g.needs(input)) return nullptr;
   const Output to = g.buffer(input);
@@ -69,7 +70,7 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const 
   return Tape::record(
       op, {q, k, w}, Tensor(std::move(scores)),
       [view = std::move(view), q = q.detach(), k = k.detach(), w = w.detach()](const Array& dy, Grads& g) {
-        // The kernel gives all three at once; those that nobody wants go to a spare place.
+        // The kernel writes all three gradients; those that are not needed go to a scratch array.
         Array spare_q, spare_k, spare_w;
         const auto place = [&](std::size_t input, const Tensor& x, Array& spare) {
           if (real* to = added_to(g, input, x.numel())) return to;
@@ -97,17 +98,17 @@ Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const Attent
       op, {scores, v}, Tensor(std::move(out)),
       [view = std::move(view), weights = kept_weights, dropped, v = v.detach(), keep = 1 - options.dropout](
           const Array& dy, Grads& g) {
-        Array derivatives;  // of the weights after dropout, then before it
-        if (g.needs(0)) derivatives = Array(weights.shape());
+        Array dweights;  // of the weights after dropout, then before it
+        if (g.needs(0)) dweights = Array(weights.shape());
         kernels::attention_values_backward(view.bound(), v.size(3), dropped.data(), v.data(), dy.data(),
-                                           g.needs(0) ? derivatives.data() : nullptr, added_to(g, 1, v.numel()));
+                                           g.needs(0) ? dweights.data() : nullptr, added_to(g, 1, v.numel()));
         if (!g.needs(0)) return;
-        // Dropped weights have zero slopes already: the kernel leaves them out.
+        // The gradient of a dropped weight is 0 already: the kernel skips weights of 0.
         if (keep < 1)
-          kernels::scaled(derivatives.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, derivatives.data(), false,
+          kernels::scaled(dweights.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, dweights.data(), false,
                           weights.numel());
         const Output dx = g.buffer(0);
-        kernels::softmax_backward(weights.data(), derivatives.data(), dx.data, dx.add,
+        kernels::softmax_backward(weights.data(), dweights.data(), dx.data, dx.add,
                                   weights.numel() / std::max<index_t>(1, weights.size(3)), weights.size(3));
       });
 }
@@ -121,7 +122,7 @@ Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const A
   const index_t heads = q.size(1), group = heads / k.size(1), queries = q.size(2), width = v.size(3);
   IndexArray choice(shape_of({q.size(0), heads, queries}));
   kernels::argmax_keys(view.bound(), q.size(3), q.data(), k.data(), choice.data());
-  // From each query (a row of the output) to the row of v that it took, or -1.
+  // For each query (a row of the output) the row of v that it copies, or -1.
   for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
     if (choice.data()[row] >= 0) choice.data()[row] += row / queries / group * k.size(2);
   Array out(shape_of({q.size(0), heads, queries, width}), real(0));
@@ -130,7 +131,7 @@ Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const A
   return Tape::record(op, {q, k, v}, Tensor(std::move(out)),
                       [choice = std::move(choice), width, sizes = std::array{q.numel(), k.numel(), v.numel()}](
                           const Array& dy, Grads& g) {
-                        added_to(g, 0, sizes[0]);  // exactly zero, and said so
+                        added_to(g, 0, sizes[0]);  // exactly zero, but given
                         added_to(g, 1, sizes[1]);
                         real* dv = added_to(g, 2, sizes[2]);
                         for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)

@@ -51,22 +51,6 @@ Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
   return permute(x, axes);
 }
 
-namespace {
-
-/// `shape` with a further axis of the given extent at a position from -rank-1 to rank.
-Shape with_axis(const char* caller, const Shape& shape, index_t axis, std::size_t size) {
-  const auto rank = static_cast<index_t>(shape.size());
-  if (axis < -rank - 1 || axis > rank)
-    fail_shapes<Shape>(caller, "there is no place " + std::to_string(axis) + " for a further axis", {shape});
-  const auto at = axis < 0 ? axis + rank + 1 : axis;
-  Shape out(shape.begin(), shape.begin() + at);
-  out.push_back(size);
-  for (index_t i = at; i < rank; ++i) out.push_back(shape[static_cast<std::size_t>(i)]);
-  return out;
-}
-
-}  // namespace
-
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t step) {
   const std::size_t at = normalize_axis("slice", axis, x.shape());
   const auto size = static_cast<index_t>(x.shape()[at]);
@@ -100,105 +84,6 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
                       });
 }
 
-namespace {
-
-/// Copies between a part and its rows in the joined array: `outer` runs of part_run at every joined_run.
-struct Joint {
-  index_t outer, part_run, joined_run, skip;
-
-  kernels::StridedLoop loop() const {
-    kernels::StridedLoop w;
-    w.rank = 2;
-    w.size[0] = outer;
-    w.size[1] = part_run;
-    w.stride[0] = joined_run;
-    w.stride[1] = 1;
-    return w;
-  }
-};
-
-}  // namespace
-
-namespace {
-
-/// Parts joined into `shape`, of which each part holds the same `outer` runs.
-Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape, index_t outer) {
-  Array y(shape);
-  const index_t joined_run = outer ? count_of(y) / outer : 0;
-  std::vector<Joint> joints;
-  index_t skip = 0;
-  for (const Tensor& part : parts) {
-    const index_t run = outer ? part.numel() / outer : 0;
-    joints.push_back({outer, run, joined_run, skip});
-    kernels::copy_to_strided(joints.back().loop(), part.data(), offset_pointer(y.data(), skip), false);
-    skip += run;
-  }
-  const std::vector<Operand> operands(parts.begin(), parts.end());
-  return Tape::record(
-      op, std::span<const Operand>(operands), Tensor(std::move(y)), [joints](const Array& dy, Grads& g) {
-        for (std::size_t i = 0; i < joints.size(); ++i) {
-          if (!g.needs(i)) continue;
-          const Output to = g.buffer(i);
-          kernels::copy_from_strided(joints[i].loop(), offset_pointer(dy.data(), joints[i].skip), to.data, to.add);
-        }
-      });
-}
-
-}  // namespace
-
-Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
-  if (parts.empty()) throw ValueError("concat", "there is nothing to join");
-  Shape shape = parts[0].shape();
-  const std::size_t at = normalize_axis("concat", axis, shape);
-  const index_t outer = around_axis(shape, at).outer;
-  shape[at] = 0;
-  for (const Tensor& part : parts) {
-    Shape other = part.shape();
-    if (other.size() == shape.size()) other[at] = shape[at];
-    if (!same_shape(other, shape))
-      fail_shapes<Shape>("concat", "shapes may differ in the joined axis only", {parts[0].shape(), part.shape()});
-    shape[at] += part.shape()[at];
-  }
-  element_count(shape, "concat");
-  return join("concat", parts, shape, outer);
-}
-
-Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
-  if (parts.empty()) throw ValueError("stack", "there is nothing to stack");
-  for (const Tensor& part : parts)
-    if (!same_shape(part.shape(), parts[0].shape()))
-      fail_shapes<Shape>("stack", "the shapes must agree", {parts[0].shape(), part.shape()});
-  const Shape shape = with_axis("stack", parts[0].shape(), axis, parts.size());
-  element_count(shape, "stack");
-  return join("stack", parts, shape, around_axis(shape, normalize_axis("stack", axis, shape)).outer);
-}
-
-std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
-  if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
-  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
-  Axes sizes = {std::min(size, whole)};  // of an empty axis, too
-  for (index_t begin = size; begin < whole; begin += size) sizes.push_back(std::min(size, whole - begin));
-  return split_with_sizes(x, sizes, axis);
-}
-
-std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
-  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
-  index_t total = 0;
-  for (index_t size : sizes) {
-    if (size < 0 || size > whole - total)
-      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(whole));
-    total += size;
-  }
-  if (total != whole) throw ValueError("split", "the sizes must add up to " + std::to_string(whole));
-  std::vector<Tensor> parts;
-  index_t begin = 0;
-  for (index_t size : sizes) {
-    parts.push_back(slice(x, axis, begin, begin + size));
-    begin += size;
-  }
-  return parts;
-}
-
 Tensor squeeze(const Tensor& x, const Axes& axes) {
   std::vector<bool> dropped(x.rank(), false);
   if (axes.empty()) {
@@ -206,7 +91,7 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
   } else {
     for (std::size_t axis : normalize_axes("squeeze", axes, x.shape())) {
       if (x.shape()[axis] != 1)
-        fail_shapes<Shape>("squeeze", "axis " + std::to_string(axis) + " is not of extent 1", {x.shape()});
+        fail_shapes<Shape>("squeeze", "axis " + std::to_string(axis) + " does not have size 1", {x.shape()});
       dropped[axis] = true;
     }
   }
@@ -217,13 +102,13 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
 }
 
 Tensor unsqueeze(const Tensor& x, index_t axis) {
-  const Shape shape = with_axis("unsqueeze", x.shape(), axis, 1);
+  const Shape shape = insert_axis("unsqueeze", x.shape(), axis, 1);
   return reshape(x, Axes(shape.begin(), shape.end()));
 }
 
 Tensor broadcast_to(const Tensor& x, const Axes& shape) {
   for (index_t size : shape)
-    if (size < 0) throw ValueError("broadcast_to", "an extent must not be negative, but is " + std::to_string(size));
+    if (size < 0) throw ValueError("broadcast_to", "a size must not be negative, but is " + std::to_string(size));
   const Shape target(shape.begin(), shape.end());
   if (!same_shape(broadcast_shape("broadcast_to", x.shape(), target), target))
     fail_shapes<Shape>("broadcast_to", "the tensor does not broadcast to the shape", {x.shape(), target});
@@ -260,10 +145,55 @@ Tensor flip(const Tensor& x, const Axes& axes) {
   });
 }
 
+namespace {
+
+/// Visits the heads [B, H, T, D] in order; the strided operand is [B, T, columns].
+kernels::StridedLoop heads_loop(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
+  kernels::StridedLoop loop;
+  loop.rank = 4;
+  const index_t sizes[] = {batches, heads, time, width}, strides[] = {time * columns, width, columns, 1};
+  for (int i = 0; i < 4; ++i) {
+    loop.size[i] = sizes[i];
+    loop.stride[i] = strides[i];
+  }
+  return loop;
+}
+
+}  // namespace
+
+Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width) {
+  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.size(2) - first) / width)
+    fail_shapes<Shape>("split_heads",
+                       "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
+                           " columns from column " + std::to_string(first) + " on",
+                       {x.shape()});
+  const kernels::StridedLoop loop = heads_loop(x.size(0), heads, x.size(1), width, x.size(2));
+  Array y(shape_of({x.size(0), heads, x.size(1), width}));
+  kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
+  return Tape::record("split_heads", {x}, Tensor(std::move(y)),
+                      [loop, first, size = x.numel()](const Array& dy, Grads& g) {
+                        const Output dx = g.buffer(0);
+                        if (!dx.add) kernels::fill(dx.data, 0, size);
+                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
+                      });
+}
+
+Tensor join_heads(const Tensor& x) {
+  if (x.rank() != 4) fail_shapes<Shape>("join_heads", "x must be [B, H, T, D]", {x.shape()});
+  const index_t columns = x.size(1) * x.size(3);
+  const kernels::StridedLoop loop = heads_loop(x.size(0), x.size(1), x.size(2), x.size(3), columns);
+  Array y(shape_of({x.size(0), x.size(2), columns}));
+  kernels::copy_to_strided(loop, x.data(), y.data(), false);
+  return Tape::record("join_heads", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
+    const Output dx = g.buffer(0);
+    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
+  });
+}
+
 GradCases shape_grad_cases() {
   using Args = std::span<const Tensor>;
-  const Array cube = sample({2, 3, 4}, 31), flat = sample({2, 6}, 32), other = sample({2, 2, 4}, 33);
-  const Array cube2 = sample({2, 3, 4}, 34), column = sample({3, 1}, 35);
+  const Array cube = sample({2, 3, 4}, 31), flat = sample({2, 6}, 32), column = sample({3, 1}, 35);
+  const Array columns = sample({2, 3, 10}, 121), heads = sample({2, 3, 4, 6}, 122);
   return {
       {"reshape",
        "",
@@ -286,43 +216,6 @@ GradCases shape_grad_cases() {
       {"permute", "transpose", {flat}, [](Args x) { return transpose(x[0]); }},
       {"slice", "middle axis", {cube}, [](Args x) { return slice(x[0], 1, 1, 3); }},
       {"slice", "with a step", {cube}, [](Args x) { return slice(x[0], -1, -4, kEnd, 2); }},
-      {"concat",
-       "middle axis",
-       {cube, other},
-       [](Args x) {
-         return concat({x[0], x[1]}, 1);
-       }},
-      {"concat",
-       "the same part twice",
-       {cube, cube},
-       [](Args x) {
-         return concat({x[0], x[1]}, -1);
-       }},
-      {"stack",
-       "in front",
-       {cube, cube2},
-       [](Args x) {
-         return stack({x[0], x[1]}, 0);
-       }},
-      {"stack",
-       "in the middle",
-       {cube, cube2},
-       [](Args x) {
-         return stack({x[0], x[1]}, 1);
-       }},
-      {"stack",
-       "behind",
-       {cube, cube2},
-       [](Args x) {
-         return stack({x[0], x[1]}, -1);
-       }},
-      {"slice", "split, a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
-      {"slice",
-       "split, all parts",
-       {cube},
-       [](Args x) {
-         return concat(split_with_sizes(x[0], {1, 3}, 2), 2);
-       }},
       {"reshape", "squeeze", {column}, [](Args x) { return squeeze(x[0]); }},
       {"reshape", "unsqueeze", {flat}, [](Args x) { return unsqueeze(x[0], 1); }},
       {"broadcast_to",
@@ -344,6 +237,8 @@ GradCases shape_grad_cases() {
        [](Args x) {
          return flip(x[0], {0, -1});
        }},
+      {"split_heads", "inner columns", {columns}, [](Args x) { return split_heads(x[0], 2, 3, 2); }},
+      {"join_heads", "", {heads}, [](Args x) { return join_heads(x[0]); }},
   };
 }
 

@@ -1,4 +1,4 @@
-// Ops that move elements and compute nothing. Axes may be negative: they count from the end.
+// Ops that move elements. Negative axes count from the end. Letters: B batch, T positions, H heads, D width of a head.
 #pragma once
 
 #include <xtape/core/tape.hpp>
@@ -7,7 +7,7 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// The same elements in row-major order under another shape; one size may be -1. Throws ShapeError.
+/// Gives the elements, in row-major order, another shape. One size may be -1: it is inferred. Throws ShapeError.
 Tensor reshape(const Tensor& x, const Axes& shape);
 
 /// Axis i of the result is axis axes[i] of x. Throws ShapeError unless `axes` names each axis once.
@@ -23,32 +23,25 @@ constexpr index_t kEnd = std::numeric_limits<index_t>::max();
 /// < 1.
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end = kEnd, index_t step = 1);
 
-/// Joins tensors along an existing axis. Throws ShapeError if the other extents differ, ValueError for no tensors.
-Tensor concat(const std::vector<Tensor>& parts, index_t axis);
-
-/// Puts tensors of one shape side by side along a new axis of the result. Throws ShapeError if the shapes differ,
-/// ValueError for no tensors.
-Tensor stack(const std::vector<Tensor>& parts, index_t axis = 0);
-
-/// Pieces of `size` along an axis; the last may be shorter, and there is always one. Throws ShapeError, or ValueError
-/// for a size below 1.
-std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis = 0);
-
-/// Pieces of the given sizes. Throws ShapeError, or ValueError if they do not add up to the axis.
-std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis = 0);
-
-/// Drops axes of extent 1, all of them if none is named. Throws ShapeError if a named one has another extent (PyTorch
+/// Drops axes of size 1, all of them if none is named. Throws ShapeError if a named axis has another size (PyTorch
 /// keeps it).
 Tensor squeeze(const Tensor& x, const Axes& axes = {});
 
-/// A new axis of extent 1 at place `axis` of the result. Throws ShapeError.
+/// Inserts an axis of size 1 as axis `axis` of the result. Throws ShapeError.
 Tensor unsqueeze(const Tensor& x, index_t axis);
 
-/// Repeats axes of extent 1, and adds axes in front, up to the given shape. Throws ShapeError, or ValueError for a
-/// negative extent.
+/// Repeats axes of size 1 and adds leading axes, up to the given shape. Throws ShapeError, or ValueError for a negative
+/// size.
 Tensor broadcast_to(const Tensor& x, const Axes& shape);
 
-/// The elements in reverse order along axes; none named means all. Throws ShapeError.
+/// Reverses the order of the elements along axes; no axes means all. Throws ShapeError.
 Tensor flip(const Tensor& x, const Axes& axes = {});
+
+/// Columns first_column .. first_column + heads * width - 1 of x [B, T, columns], which hold the heads one after the
+/// other -> [B, heads, T, width]. Throws ShapeError.
+Tensor split_heads(const Tensor& x, index_t first_column, index_t heads, index_t width);
+
+/// x [B, H, T, D] -> [B, T, H D]. Throws ShapeError.
+Tensor join_heads(const Tensor& x);
 
 }  // namespace xtape::inline XTAPE_DTYPE

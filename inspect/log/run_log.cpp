@@ -1,8 +1,6 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
@@ -19,6 +17,7 @@
 #include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/inspect/run/machine.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -53,9 +52,9 @@ LayerTable table_of(const std::vector<Parameter>& parameters) {
 
 RunInfo info_of(const RunDescription& run, const ParamStore& store) {
   RunInfo info = {.description = run,
-                  .dtype = sizeof(real) == sizeof(double) ? "f64" : "f32",
-                  .blas = kernels::backend_name(),
-                  .isa = kernels::isa().name,
+                  .dtype = dtype_name(),
+                  .blas = gemm_library(),
+                  .isa = isa_name(),
                   .threads = threads(),
                   .parameters = store.parameter_count()};
   for (const Parameter& p : store.parameters())

@@ -188,7 +188,7 @@ TEST_CASE("store: unknown, duplicate and malformed names are refused") {
 TEST_CASE("store: a failed registration leaves the store unchanged") {
   ParamStore store;
   const Scope root = store.root();
-  check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialisation");
+  check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialization");
   check_throws<ValueError>([&] { root.tie("w", Parameter()); }, "'w' cannot be tied to an empty parameter");
   check_throws<ShapeError>(
       [&] {

@@ -17,7 +17,7 @@ TEST_CASE("a tensor shares its value with its copies") {
   CHECK(a.rank() == 1);
   CHECK(a.size(0) == 2);
   CHECK(a.size(-1) == 2);
-  check_throws<ShapeError>([&] { (void)a.size(1); }, "[extent] axis 1 does not exist; got shape (2)");
+  check_throws<ShapeError>([&] { (void)a.size(1); }, "[size] axis 1 does not exist; got shape (2)");
 }
 
 TEST_CASE("constants of a given shape") {

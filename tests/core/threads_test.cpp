@@ -4,6 +4,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/optim.hpp>
+#include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/nn/linear.hpp>

@@ -68,7 +68,7 @@ TEST_CASE("sound npy files are read") {
       for (index_t k = 0; k < 4; ++k) CHECK(values.data()[at++] == 100 * i + 10 * j + k);
 }
 
-TEST_CASE("hostile npy files are refused with what is wrong in them") {  // O-33
+TEST_CASE("hostile npy files are refused with what is wrong in them") {
   const TemporaryDirectory work;
   const std::string header = dict("<f8", "(3,)");
   const std::vector<std::pair<std::string, std::string>> table = {

@@ -60,7 +60,7 @@ TEST_CASE("sound safetensors files are read") {  // after the format's own test 
   check_equal(to_array(*two.find("a")), row({4, 5}));
 }
 
-TEST_CASE("hostile safetensors files are refused with what is wrong in them") {  // O-33
+TEST_CASE("hostile safetensors files are refused with what is wrong in them") {
   const TemporaryDirectory work;
   std::string attack = "{";  // ten tensors on the same bytes
   for (int i = 0; i < 10; ++i)

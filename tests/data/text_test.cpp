@@ -115,7 +115,7 @@ TEST_CASE("the shortest text gives one window of each split, one symbol less is 
                            "its 40 symbols give 36 for training and 4 for validation");
 }
 
-TEST_CASE("a text of one symbol, and one exactly as long as the context, are refused") {  // O-34 (12) and (14)
+TEST_CASE("a text of one symbol, and one exactly as long as the context, are refused") {
   for (const Symbols symbols : {Symbols::characters, Symbols::bytes}) {
     check_throws<ValueError>([&] { TextData("x", {.context = 1, .symbols = symbols}); }, "too short");
     check_throws<ValueError>([&] { TextData(std::string(64, 'x'), {.context = 64, .symbols = symbols}); },
@@ -124,7 +124,7 @@ TEST_CASE("a text of one symbol, and one exactly as long as the context, are ref
   }
 }
 
-TEST_CASE("bytes round-trip through windows that cut characters") {  // O-34 (13)
+TEST_CASE("bytes round-trip through windows that cut characters") {
   const std::string content = counting(100);                         // 300 bytes
   const TextData text(content, {.context = 4, .symbols = Symbols::bytes});
   CHECK(text.vocab() == 256);

@@ -41,7 +41,7 @@ GoldenTable op_cases() {
   out.push_back({"quadratic_features/rows", [](Golden& g) { return quadratic_features(g.in("x")); }});
   out.push_back({"split_heads/inner columns", [](Golden& g) { return split_heads(g.in("x"), 2, 3, 2); }});
   out.push_back({"join_heads/heads", [](Golden& g) { return join_heads(g.in("x")); }});
-  out.push_back({"rotary/from a start", [](Golden& g) { return rotary(g.in("x"), {.first = 3}); }});
+  out.push_back({"rotary/from a start", [](Golden& g) { return rotary(g.in("x"), {.offset = 3}); }});
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Recurrent layers and cells against golden values, with parameters named as in PyTorch.
 #include "tables.hpp"
 
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/gru.hpp>
 #include <xtape/nn/lstm.hpp>

@@ -1,6 +1,7 @@
 // Gradients of every layer and model against central differences, in double.
 #include "layer_gradcheck.hpp"
 
+#include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/models/char_rnn.hpp>
 #include <xtape/models/decoder_block.hpp>

@@ -106,7 +106,7 @@ std::vector<std::string> files_in(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("a run that is stopped anywhere and resumed ends with the same bits") {  // O-32 (b)
+TEST_CASE("a run that is stopped anywhere and resumed ends with the same bits") {
   const TemporaryDirectory work;
   fs::create_directory(work.path() + "/whole");
   Run whole(work.path() + "/whole", arguments(10), quiet());
@@ -128,7 +128,7 @@ TEST_CASE("a run that is stopped anywhere and resumed ends with the same bits") 
   }
 }
 
-TEST_CASE("Adam goes on after a checkpoint as if there had been none") {  // O-32 (a)
+TEST_CASE("Adam goes on after a checkpoint as if there had been none") {
   const TemporaryDirectory work;
   const std::vector<double> gradients = {1, -0.5, 0.25, 2};
   const std::vector<double> want = {-0.0999999990, -0.1266337026, -0.1606766169, -0.2249658085};
@@ -147,7 +147,7 @@ TEST_CASE("Adam goes on after a checkpoint as if there had been none") {  // O-3
   }
 }
 
-TEST_CASE("all that does not fit is listed at once, and nothing is changed") {  // O-32 (c) among them
+TEST_CASE("all that does not fit is listed at once, and nothing is changed") {
   const TemporaryDirectory work;
   Run saved(work.path(), arguments(4), quiet());
   saved.step(0);

@@ -1,5 +1,5 @@
-// What attention does with a block of scores between its products. Rows are padded to whole groups of lanes, so that no
-// loop has a remainder: what a row does not see counts as minus infinity.
+// What softmax attention does with a block of scores between its two products. Rows are padded to a multiple of kLanes,
+// so that no loop has a remainder: columns that a row does not attend to hold minus infinity.
 #include <xtape/core/kernels/isa/tables.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
@@ -10,8 +10,9 @@ namespace {
 
 inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
 
-/// Minus infinity past the first `visible` columns, up to the next whole group of lanes; the end of that group.
-index_t hide_rest(real* row, index_t visible) {
+/// Writes minus infinity past the first `visible` columns, up to the next multiple of kLanes, and returns that
+/// multiple.
+index_t pad_row(real* row, index_t visible) {
   const index_t begin = visible / kLanes * kLanes;
   if (begin == visible) return visible;
   const Lanes last = load(row + begin);
@@ -28,11 +29,11 @@ double sum(const real* x, index_t n) {
       n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
-/// exp(row - shift) in place; meanwhile the row after it, `stride` further, is fetched.
-void exponentials(real* row, index_t stride, real shift, index_t whole) {
-  for (index_t first = 0; first < whole; first += kBlock) {
+/// exp(row - shift) in place; prefetches the next row, which is `stride` further.
+void exponentials(real* row, index_t stride, real shift, index_t padded) {
+  for (index_t first = 0; first < padded; first += kBlock) {
     for (index_t i = first; i < first + kBlock; i += kLanes) __builtin_prefetch(row + stride + i);
-    const index_t end = whole - first < kBlock ? whole : first + kBlock;
+    const index_t end = padded - first < kBlock ? padded : first + kBlock;
 #pragma GCC ivdep
     for (index_t i = first; i < end; ++i) row[i] = exp_of_nonpositive(row[i] - shift);
   }
@@ -41,16 +42,16 @@ void exponentials(real* row, index_t stride, real shift, index_t whole) {
 void weights(const ScoreRows& s, real* scores, const real* factors, real* log_sums, real* inverse_sums) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
-    const index_t whole = hide_rest(row, s.visible(r));
-    const real most = largest(row, whole), shift = most == kMinusInfinity ? 0 : most;
-    exponentials(row, s.stride, shift, whole);
+    const index_t padded = pad_row(row, s.visible(r));
+    const real most = largest(row, padded), shift = most == kMinusInfinity ? 0 : most;
+    exponentials(row, s.stride, shift, padded);
     log_sums[r] = shift;
-    inverse_sums[r] = static_cast<real>(sum(row, whole));
+    inverse_sums[r] = static_cast<real>(sum(row, padded));
     if (factors) {
       const real* factor = factors + r * s.stride;
-      for (index_t i = 0; i < whole; i += kLanes) store(row + i, load(row + i) * load(factor + i));
+      for (index_t i = 0; i < padded; i += kLanes) store(row + i, load(row + i) * load(factor + i));
     }
-    zero(row, whole, s.width());
+    zero(row, padded, s.width());
   }
 #pragma GCC ivdep
   for (index_t r = 0; r < s.rows; ++r) {
@@ -60,14 +61,14 @@ void weights(const ScoreRows& s, real* scores, const real* factors, real* log_su
   }
 }
 
-/// Where a weight is exactly 0 its slope is, whatever the upstream gradient holds.
+/// Where a weight is exactly 0 the gradient is 0, whatever the upstream gradient holds.
 template <bool dropout>
-void score_gradient_row(real* row, real* derivative, const real* factor, real log_sum, real mean, real scale,
-                        index_t whole) {
+void score_gradient_row(real* row, real* gradient, const real* factor, real log_sum, real mean, real scale,
+                        index_t padded) {
 #pragma GCC ivdep
-  for (index_t i = 0; i < whole; ++i) {
+  for (index_t i = 0; i < padded; ++i) {
     const real w = exp_of_nonpositive(row[i] - log_sum);
-    real up = derivative[i];
+    real up = gradient[i];
     if constexpr (dropout) {
       up = factor[i] == 0 ? 0 : factor[i] * up;
       row[i] = w * factor[i];
@@ -75,21 +76,21 @@ void score_gradient_row(real* row, real* derivative, const real* factor, real lo
       row[i] = w;
     }
     const real product = scale * w * (up - mean);
-    derivative[i] = w == 0 ? 0 : product;
+    gradient[i] = w == 0 ? 0 : product;
   }
 }
 
-void derivatives(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means,
-                 real scale, real* derivative) {
+void score_gradients(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means,
+                     real scale, real* gradients) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
-    real* to = derivative + r * s.stride;
-    const index_t whole = hide_rest(row, s.visible(r));
-    const real log_sum = log_sums[r] == kMinusInfinity ? 0 : log_sums[r];  // nothing is visible: all weights are 0
-    if (factors) score_gradient_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, whole);
-    else score_gradient_row<false>(row, to, nullptr, log_sum, means[r], scale, whole);
-    zero(row, whole, s.width());
-    zero(to, whole, s.width());
+    real* to = gradients + r * s.stride;
+    const index_t padded = pad_row(row, s.visible(r));
+    const real log_sum = log_sums[r] == kMinusInfinity ? 0 : log_sums[r];  // no key is visible: all weights are 0
+    if (factors) score_gradient_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, padded);
+    else score_gradient_row<false>(row, to, nullptr, log_sum, means[r], scale, padded);
+    zero(row, padded, s.width());
+    zero(to, padded, s.width());
   }
 }
 
@@ -121,6 +122,6 @@ bool rows_finite(const real* x, index_t stride, index_t rows, index_t width) {
 }  // namespace
 
 extern const AttentionTable attention_table;
-const AttentionTable attention_table = {kLanes, weights, derivatives, row_dots, scale_rows, rows_finite};
+const AttentionTable attention_table = {kLanes, weights, score_gradients, row_dots, scale_rows, rows_finite};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -3,27 +3,28 @@
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
-void moments(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest, real* squares) {
-  for (index_t c = 0; c < columns; ++c) mean[c] = rest[c] = squares[c] = 0;
+void moments(const real* x, const real* origin, index_t rows, index_t columns, real* mean, real* residual,
+             real* squares) {
+  for (index_t c = 0; c < columns; ++c) mean[c] = residual[c] = squares[c] = 0;
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
 #pragma GCC ivdep
-    for (index_t c = 0; c < columns; ++c) mean[c] += row[c] - from[c];
+    for (index_t c = 0; c < columns; ++c) mean[c] += row[c] - origin[c];
   }
-  const real share = 1 / static_cast<real>(rows);
-  for (index_t c = 0; c < columns; ++c) mean[c] *= share;
+  const real inverse_rows = 1 / static_cast<real>(rows);
+  for (index_t c = 0; c < columns; ++c) mean[c] *= inverse_rows;
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
 #pragma GCC ivdep
     for (index_t c = 0; c < columns; ++c) {
-      const real d = (row[c] - from[c]) - mean[c];
-      rest[c] += d;
+      const real d = (row[c] - origin[c]) - mean[c];
+      residual[c] += d;
       squares[c] += d * d;
     }
   }
 }
 
-void normalize(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
+void normalize(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
                index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
@@ -38,29 +39,29 @@ void normalize(const real* x, ColumnCenter mean, const real* scale, const real* 
   }
 }
 
-void gradient_sums(const real* x, ColumnCenter mean, const real* inverse, const real* dy, index_t rows, index_t columns,
-                   real* of_dy, real* of_dy_normal) {
-  for (index_t c = 0; c < columns; ++c) of_dy[c] = of_dy_normal[c] = 0;
+void gradient_sums(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,
+                   index_t columns, real* dy_sums, real* dy_x_hat_sums) {
+  for (index_t c = 0; c < columns; ++c) dy_sums[c] = dy_x_hat_sums[c] = 0;
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
-    const real* up = dy + r * columns;
+    const real* dy_row = dy + r * columns;
 #pragma GCC ivdep
     for (index_t c = 0; c < columns; ++c) {
-      of_dy[c] += up[c];
-      of_dy_normal[c] += up[c] * (((row[c] - mean.high[c]) - mean.low[c]) * inverse[c]);
+      dy_sums[c] += dy_row[c];
+      dy_x_hat_sums[c] += dy_row[c] * (((row[c] - mean.high[c]) - mean.low[c]) * inverse_std[c]);
     }
   }
 }
 
-/// dx = scale (dy - average - (x - mean) slope) (Ioffe, Szegedy 2015).
-void backward(const real* x, ColumnCenter mean, const real* scale, const real* dy, const real* average,
-              const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns) {
+/// dx = scale (dy - dy_mean - (x - mean) x_factor) (Ioffe, Szegedy 2015).
+void backward(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
+              const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
-    const real* up = dy + r * columns;
+    const real* dy_row = dy + r * columns;
     real* out = dx + r * columns;
     const auto term = [=](index_t c) {
-      return scale[c] * (up[c] - average[c] - ((row[c] - mean.high[c]) - mean.low[c]) * derivative[c]);
+      return scale[c] * (dy_row[c] - dy_mean[c] - ((row[c] - mean.high[c]) - mean.low[c]) * x_factor[c]);
     };
     if (accumulate) {
 #pragma GCC ivdep

@@ -1,5 +1,5 @@
-// The inner loops of the matrix product: a tile of C is held in registers while a panel of A and a packed panel of B
-// stream past (Goto and van de Geijn 2008).
+// The inner loops of gemm: a tile of C stays in registers while a panel of A and a packed panel of B are read (Goto and
+// van de Geijn 2008).
 #include <xtape/core/kernels/isa/tables.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
@@ -7,48 +7,48 @@ namespace {
 
 #include <xtape/core/kernels/isa/registers.hpp>
 
-// Rows of C that fit with two vectors each into the registers, of which the widest instruction set has twice as many.
+// MR x NR is the tile of C that fits into the registers; AVX-512 has twice as many of them.
 constexpr int kMR = kBytes == 64 ? 12 : (kBytes == 32 ? 6 : 4);
 constexpr index_t kNR = 2 * kWidth;
-constexpr index_t kLine = 64 / sizeof(real);  // elements of a line of a cache
-constexpr index_t kAhead = 12;   // rows of a stored matrix to fetch: the processor does not foresee wide steps
-constexpr index_t kStep = 4;     // rows of B between two fetches of a tile
-constexpr index_t kNear = 1024;  // rows so far apart fall into few sets of the first cache
+constexpr index_t kLine = 64 / sizeof(real);  // elements of a cache line
+constexpr index_t kAhead = 12;   // rows to prefetch ahead: the hardware prefetcher does not follow large strides
+constexpr index_t kStep = 4;     // rows of B between two prefetches of a tile
+constexpr index_t kNear = 1024;  // rows this far apart map to few sets of the L1 cache
 constexpr index_t kMaxPanels = kMC / kMR;
 
-/// c = alpha a b + beta c, plus `bias` (or null) to every row, for one tile of `rows` x (vectors * kWidth), of which
-/// the first `columns` are stored. Rows of the stored a are `stride` apart; `across`: a is transposed, and its stored
-/// columns are the rows of the tile; if not, as many rows from `next` on are fetched for the tile after this one.
-/// (Numbers by themselves: a struct of them passes through memory, where reading it waits until the stores of the tile
-/// before have left.)
-template <int rows, int vectors, bool across>
+/// c = alpha * a b + beta * c, plus `bias` (or null) in every row, for one tile of `rows` x (vectors * kWidth), of
+/// which the first `columns` are stored. Stored rows of a are `stride` apart. `transposed`: a is transposed, and its
+/// stored columns are the rows of the tile; if not, as many rows from `next` on are prefetched for the next tile. The
+/// arguments are scalars on purpose. A struct of this size is passed in memory, and loading it stalls behind the stores
+/// of the previous tile.
+template <int rows, int vectors, bool transposed>
 void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real* next, const real* b, real alpha,
           real beta, const real* bias, real* c, index_t stride_c, index_t columns) {
   Vector sum[rows][vectors];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
-    for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};  // not {} for all: that writes them to memory first
+    for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};  // not {} for the whole array: that goes through memory
   }
   const auto step = [&]() __attribute__((always_inline)) {
-    if constexpr (across) __builtin_prefetch(a + kAhead * stride);
+    if constexpr (transposed) __builtin_prefetch(a + kAhead * stride);
     Vector right[vectors];
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; ++j) right[j] = load(b + j * kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      const Vector left = a[across ? i : i * stride] - Vector{};
+      const Vector left = a[transposed ? i : i * stride] - Vector{};
 #pragma GCC unroll 2
       for (int j = 0; j < vectors; ++j) sum[i][j] += left * right[j];
     }
-    a += across ? stride : 1;
+    a += transposed ? stride : 1;
     b += vectors * kWidth;
   };
   index_t p = 0;
-  for (; p + kStep <= k; p += kStep) {  // a few lines are fetched at a time, as the processor can wait for few
+  for (; p + kStep <= k; p += kStep) {  // prefetch a few lines at a time: few can be outstanding
     if (const index_t row = p / kStep; row < rows)
       for (int j = 0; j < vectors; ++j) __builtin_prefetch(c + row * stride_c + j * kWidth, 1);
-    if constexpr (!across) {
+    if constexpr (!transposed) {
       constexpr int share = (rows * kStep + kLine - 1) / kLine;
       const real* from = next + p / kLine * kLine + p % kLine / kStep * share * stride;
 #pragma GCC unroll 16
@@ -72,7 +72,7 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
     }
     return;
   }
-  real edge[rows * vectors * kWidth];  // not the sums by index: they would live in memory in every tile
+  real edge[rows * vectors * kWidth];  // indexing `sum` by a variable would keep it in memory in every tile
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
@@ -87,9 +87,9 @@ void tile(index_t k, const real* a, index_t stride, [[maybe_unused]] const real*
   }
 }
 
-/// Copies `rows` columns of the stored matrix, k of its rows long, one after the other.
+/// Copies `rows` columns of k rows of the stored matrix to contiguous rows.
 template <int rows>
-void copy_across(const real* a, index_t stride, index_t k, real* to) {
+void copy_transposed(const real* a, index_t stride, index_t k, real* to) {
   for (index_t p = 0; p < k; ++p) {
     __builtin_prefetch(a + (p + kAhead) * stride);
     __builtin_memcpy(to + p * rows, a + p * stride, rows * sizeof(real));
@@ -100,12 +100,12 @@ using Tile = void (*)(index_t, const real*, index_t, const real*, const real*, r
                       index_t);
 using Copy = void (*)(const real*, index_t, index_t, real*);
 
-/// What there is for each number of rows that a tile can have.
+/// The functions for each number of rows that a tile can have.
 template <int... less_1>
 struct ForRows {
-  template <int vectors, bool across>
-  static constexpr Tile tiles[] = {tile<less_1 + 1, vectors, across>...};
-  static constexpr Copy copies[] = {copy_across<less_1 + 1>...};
+  template <int vectors, bool transposed>
+  static constexpr Tile tiles[] = {tile<less_1 + 1, vectors, transposed>...};
+  static constexpr Copy copies[] = {copy_transposed<less_1 + 1>...};
 };
 #if defined(__AVX512F__)
 using Rows = ForRows<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11>;
@@ -115,8 +115,8 @@ using Rows = ForRows<0, 1, 2, 3, 4, 5>;
 using Rows = ForRows<0, 1, 2, 3>;
 #endif
 
-/// One panel of a transposed B, [k, width] with the last columns zero past `columns`.
-void pack_across(MatrixView b, index_t k, index_t columns, index_t width, real* to) {
+/// One panel of a transposed B, [k, width]; columns from `columns` on are zero.
+void pack_transposed(MatrixView b, index_t k, index_t columns, index_t width, real* to) {
   index_t j = 0;
   for (; j + kWidth <= columns; j += kWidth) {
     index_t p = 0;
@@ -129,16 +129,17 @@ void pack_across(MatrixView b, index_t k, index_t columns, index_t width, real* 
     for (index_t p = 0; p < k; ++p) to[p * width + j] = j < columns ? b.data[j * b.stride + p] : 0;
 }
 
-/// Columns of a panel as stored: two vectors, or one if that is enough.
+/// Stored columns of a panel: two vectors, or one if that is enough.
 index_t panel_width(index_t columns) { return columns > kWidth ? kNR : kWidth; }
 
-/// Packs columns of b [k, n] into panels one after the other; the packed length is packed_size(k, n). Each row of b is
-/// read whole, as it lies in memory.
+/// Packs b [k, n] into panels, one after the other, of packed_size(k, n) elements in all. Each row of b is read as a
+/// whole, in the order of memory.
 void pack_b(MatrixView b, index_t k, index_t n, real* to) {
   const index_t whole = n / kNR * kNR, rest = n - whole, width = panel_width(rest);
   if (b.transposed) {
     for (index_t j = 0; j < n; j += kNR)
-      pack_across({b.data + j * b.stride, b.stride}, k, j < whole ? kNR : rest, j < whole ? kNR : width, to + j * k);
+      pack_transposed({b.data + j * b.stride, b.stride}, k, j < whole ? kNR : rest, j < whole ? kNR : width,
+                      to + j * k);
     return;
   }
   for (index_t p = 0; p < k; ++p) {
@@ -150,7 +151,7 @@ void pack_b(MatrixView b, index_t k, index_t n, real* to) {
   }
 }
 
-/// The panels that a block of m rows is cut into, as even as can be.
+/// The panels of a block of m rows, as equal as possible.
 struct Panels {
   index_t count, begin[kMaxPanels + 1];
 
@@ -160,38 +161,38 @@ struct Panels {
   index_t rows(index_t panel) const { return begin[panel + 1] - begin[panel]; }
 };
 
-/// Fetches the given one of `parts` parts of the rows into the second cache.
-void fetch(const PrefetchRegion& region, index_t part, index_t parts) {
+/// Prefetches part `part` of `parts` parts of the rows into the L2 cache.
+void prefetch(const PrefetchRegion& region, index_t part, index_t parts) {
   for (index_t row = region.rows * part / parts; row < region.rows * (part + 1) / parts; ++row)
     for (index_t i = 0; i < region.columns; i += kLine) __builtin_prefetch(region.data + row * region.stride + i, 0, 2);
 }
 
-/// The rows of b, begin to end - 1 of k, that count for rows row to row + rows - 1 of c, and whether any of its columns
-/// from `column` on are needed.
+/// What CausalSkip leaves of a tile: the rows begin to end - 1 of b for rows row to row + rows - 1 of c, and whether
+/// any column of c from `column` on is needed.
 struct Needed {
   index_t begin = 0, end;
   bool any = true;
 
   Needed(CausalSkip skip, index_t k, index_t row, index_t rows, index_t column) : end(k) {
-    const index_t last = skip.first + row + rows - 1;  // columns that the last row has
+    const index_t last = skip.first + row + rows - 1;  // columns that the last row uses
     if (skip.operand == CausalSkip::Operand::c) any = column < last;
     else if (skip.operand == CausalSkip::Operand::a) end = last < 0 ? 0 : last < k ? last : k;
     else if (skip.operand == CausalSkip::Operand::transposed_a && row >= skip.first) {
-      begin = row - skip.first + 1;  // the first row that has this column
+      begin = row - skip.first + 1;  // the first row that uses this column
       if (begin > k) begin = k;
     }
   }
 };
 
-/// `across`: a is transposed; if its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
-/// needed, and `next` is fetched meanwhile, a little before each tile: all at once would keep the tile waiting.
-template <bool across>
+/// `transposed`: a is transposed. If its rows are far apart, each panel is copied to `scratch` [m, k] when it is first
+/// needed, and a part of `next` is prefetched before each tile: all at once would stall the tile.
+template <bool transposed>
 void block_of(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
               real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, [[maybe_unused]] real* scratch) {
   const Panels panels(m);
   [[maybe_unused]] const index_t tiles = (n + kNR - 1) / kNR * panels.count;
   [[maybe_unused]] index_t tile_number = 0;
-  const bool copied = across && a.stride > kNear && n > kNR;
+  const bool copied = transposed && a.stride > kNear && n > kNR;
   for (index_t j = 0; j < n; j += kNR) {
     const index_t columns = n - j < kNR ? n - j : kNR;
     const index_t width = panel_width(b.columns - j);
@@ -199,14 +200,14 @@ void block_of(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedP
       const index_t begin = panels.begin[panel], rows = panels.rows(panel);
       const Needed needed(skip, k, begin, rows, j);
       if (!needed.any) continue;
-      const Tile run = (width == kNR ? Rows::tiles<2, across> : Rows::tiles<1, across>)[rows - 1];
-      if constexpr (across) fetch(next, tile_number++, tiles);
-      const real* left = a.data + (across ? begin : begin * a.stride);
+      const Tile run = (width == kNR ? Rows::tiles<2, transposed> : Rows::tiles<1, transposed>)[rows - 1];
+      if constexpr (transposed) prefetch(next, tile_number++, tiles);
+      const real* left = a.data + (transposed ? begin : begin * a.stride);
       if (copied && j == 0) Rows::copies[rows - 1](left, a.stride, k, scratch + begin * k);
       if (copied) left = scratch + begin * k;
       const index_t stride = copied ? rows : a.stride;
       const real* soon = a.data + (panel + 1 < panels.count ? begin + rows : 0) * a.stride;
-      run(needed.end - needed.begin, left + (across ? needed.begin * stride : needed.begin), stride, soon,
+      run(needed.end - needed.begin, left + (transposed ? needed.begin * stride : needed.begin), stride, soon,
           b.data + needed.begin * width, alpha, beta, bias ? bias + j : nullptr, c + begin * stride_c + j, stride_c,
           columns);
     }
@@ -214,8 +215,8 @@ void block_of(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedP
   }
 }
 
-/// c [m, n] = alpha a b + beta c + bias with the first k rows and n columns of the packed b. A panel of B stays in the
-/// first cache while all of A passes.
+/// c [m, n] = alpha * a b + beta * c + bias with the first k rows and n columns of the packed b. A panel of B stays in
+/// the L1 cache while all of A is read.
 void block(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
            real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch) {
   if (a.transposed) block_of<true>(m, n, k, alpha, a, b, beta, bias, c, stride_c, next, skip, scratch);

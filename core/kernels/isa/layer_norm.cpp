@@ -6,10 +6,10 @@ namespace {
 #include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
 
-/// y = (x - mean) / sqrt(variance + eps) * gain + bias over one row (Ba, Kiros, Hinton 2016), biased variance, two
-/// passes. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * gain (Zhang, Sennrich 2019). gain and
-/// bias may be null.
-void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse,
+/// y = (x - mean) / sqrt(variance + eps) * weight + bias over one row (Ba, Kiros, Hinton 2016), with the biased
+/// variance in a second pass. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * weight (Zhang,
+/// Sennrich 2019). weight and bias may be null.
+void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse_std,
                 index_t width) {
   if (mean) {
     const double sum = sum_of(
@@ -28,7 +28,7 @@ void layer_norm(const real* x, const real* weight, const real* bias, real eps, r
         return d * d;
       });
   const real r = static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
-  *inverse = r;
+  *inverse_std = r;
   if (weight && bias) {  // the usual case, in one pass
 #pragma GCC ivdep
     for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r * weight[i] + bias[i];
@@ -46,33 +46,33 @@ void layer_norm(const real* x, const real* weight, const real* bias, real eps, r
   }
 }
 
-/// One row of dx, and what it adds to dweight and dbias; see kernels/layer_norm.hpp for the formulas.
+/// One row of dx, and what it adds to dweight and dbias; kernels/layer_norm.hpp has the formulas.
 struct RowBackward {
   const real* x;
   const real* weight;
   const real* dy;
   Split mean;
-  real inverse;
+  real inverse_std;
   index_t width;
 
-  Lanes normals(index_t i) const { return ((load(x + i) - mean.high) - mean.low) * inverse; }
-  real normal(index_t i) const { return ((x[i] - mean.high) - mean.low) * inverse; }
-  Lanes derivatives(index_t i) const { return weight ? load(dy + i) * load(weight + i) : load(dy + i); }
-  real derivative(index_t i) const { return weight ? dy[i] * weight[i] : dy[i]; }
+  // x_hat is the normalized input, g = dL/dx_hat; the plural gives a vector of them.
+  Lanes x_hats(index_t i) const { return ((load(x + i) - mean.high) - mean.low) * inverse_std; }
+  real x_hat(index_t i) const { return ((x[i] - mean.high) - mean.low) * inverse_std; }
+  Lanes gs(index_t i) const { return weight ? load(dy + i) * load(weight + i) : load(dy + i); }
+  real g(index_t i) const { return weight ? dy[i] * weight[i] : dy[i]; }
 
   void input(bool subtract_mean, real* dx, bool accumulate) const {
-    const RowBackward row = *this;  // registers, not memory that the stores below might change
+    const RowBackward row = *this;  // a local copy stays in registers: the stores below cannot alias it
     const double n = static_cast<double>(width);
-    const auto sum_of_derivatives = [=] {
+    const auto sum_of_g = [=] {
       return sum_of(
-          row.width, [=](index_t i) { return row.derivatives(i); }, [=](index_t i) { return row.derivative(i); });
+          row.width, [=](index_t i) { return row.gs(i); }, [=](index_t i) { return row.g(i); });
     };
     const double product = sum_of(
-        width, [=](index_t i) { return row.derivatives(i) * row.normals(i); },
-        [=](index_t i) { return row.derivative(i) * row.normal(i); });
-    const real mean_g = subtract_mean ? static_cast<real>(sum_of_derivatives() / n) : 0,
-               mean_gn = static_cast<real>(product / n);
-    const auto term = [=](index_t i) { return row.inverse * (row.derivative(i) - mean_g - row.normal(i) * mean_gn); };
+        width, [=](index_t i) { return row.gs(i) * row.x_hats(i); },
+        [=](index_t i) { return row.g(i) * row.x_hat(i); });
+    const real mean_g = subtract_mean ? static_cast<real>(sum_of_g() / n) : 0, mean_gn = static_cast<real>(product / n);
+    const auto term = [=](index_t i) { return row.inverse_std * (row.g(i) - mean_g - row.x_hat(i) * mean_gn); };
     if (accumulate) {
 #pragma GCC ivdep
       for (index_t i = 0; i < row.width; ++i) dx[i] += term(i);
@@ -85,7 +85,7 @@ struct RowBackward {
   void add_to_weight(real* dweight) const {
     const RowBackward row = *this;
 #pragma GCC ivdep
-    for (index_t i = 0; i < row.width; ++i) dweight[i] += row.dy[i] * row.normal(i);
+    for (index_t i = 0; i < row.width; ++i) dweight[i] += row.dy[i] * row.x_hat(i);
   }
 
   void add_to_bias(real* dbias) const {
@@ -101,7 +101,7 @@ void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dw
   for (index_t r = 0; r < in.rows; ++r) {
     const index_t at = r * in.width;
     const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
-    const RowBackward row{in.x + at, in.weight, in.dy + at, mean, in.inverse[r], in.width};
+    const RowBackward row{in.x + at, in.weight, in.dy + at, mean, in.inverse_std[r], in.width};
     if (dx) row.input(in.mean, dx + at, accumulate);
     if (dweight) row.add_to_weight(dweight);
     if (dbias) row.add_to_bias(dbias);

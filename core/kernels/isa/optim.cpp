@@ -6,15 +6,15 @@ namespace {
 #include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
 
-constexpr index_t kBatch = 512;  // changes that wait in the first-level cache for their norm
+constexpr index_t kNormBlock = 512;  // changes kept in the L1 cache until their norm is computed
 
 /// value[i] -= change(i); returns the sum of squared changes. `change` is called once for each i, in order.
 template <class Change>
 inline double subtract(real* value, index_t n, Change change) {
-  real changes[kBatch];
+  real changes[kNormBlock];
   double squares = 0;
-  for (index_t begin = 0; begin < n; begin += kBatch) {
-    const index_t count = n - begin < kBatch ? n - begin : kBatch;
+  for (index_t begin = 0; begin < n; begin += kNormBlock) {
+    const index_t count = n - begin < kNormBlock ? n - begin : kNormBlock;
 #pragma GCC ivdep
     for (index_t i = 0; i < count; ++i) {
       const real c = change(begin + i);
@@ -26,12 +26,12 @@ inline double subtract(real* value, index_t n, Change change) {
   return squares;
 }
 
-double adam(const AdamStep& numbers, const real* gradient, real* value, real* first, real* second, index_t n) {
-  const real beta1 = static_cast<real>(numbers.beta1), rest1 = static_cast<real>(1 - numbers.beta1);
-  const real beta2 = static_cast<real>(numbers.beta2), rest2 = static_cast<real>(1 - numbers.beta2);
-  const real epsilon = static_cast<real>(numbers.epsilon), step = static_cast<real>(numbers.step);
-  const real v_scale = static_cast<real>(numbers.v_scale), l2 = static_cast<real>(numbers.l2);
-  const real decay = static_cast<real>(numbers.decay);
+double adam(const AdamStep& s, const real* gradient, real* value, real* first, real* second, index_t n) {
+  const real beta1 = static_cast<real>(s.beta1), rest1 = static_cast<real>(1 - s.beta1);
+  const real beta2 = static_cast<real>(s.beta2), rest2 = static_cast<real>(1 - s.beta2);
+  const real epsilon = static_cast<real>(s.epsilon), step = static_cast<real>(s.step);
+  const real v_scale = static_cast<real>(s.v_scale), l2 = static_cast<real>(s.l2);
+  const real decay = static_cast<real>(s.decay);
   return subtract(value, n, [=](index_t i) {
     const real g = gradient[i] + l2 * value[i];
     const real m = beta1 * first[i] + rest1 * g;
@@ -42,11 +42,11 @@ double adam(const AdamStep& numbers, const real* gradient, real* value, real* fi
   });
 }
 
-double momentum(const MomentumStep& numbers, const real* gradient, real* value, real* velocity, index_t n) {
-  const real keep = static_cast<real>(numbers.keep), fresh = static_cast<real>(numbers.fresh);
-  const real gradient_rate = static_cast<real>(numbers.gradient_rate);
-  const real velocity_rate = static_cast<real>(numbers.velocity_rate);
-  const real l2 = static_cast<real>(numbers.l2), decay = static_cast<real>(numbers.decay);
+double momentum(const MomentumStep& s, const real* gradient, real* value, real* velocity, index_t n) {
+  const real keep = static_cast<real>(s.keep), fresh = static_cast<real>(s.fresh);
+  const real gradient_rate = static_cast<real>(s.gradient_rate);
+  const real velocity_rate = static_cast<real>(s.velocity_rate);
+  const real l2 = static_cast<real>(s.l2), decay = static_cast<real>(s.decay);
   if (!velocity)
     return subtract(value, n,
                     [=](index_t i) { return decay * value[i] + gradient_rate * (gradient[i] + l2 * value[i]); });

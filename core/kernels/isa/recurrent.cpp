@@ -5,7 +5,7 @@ namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
 
-// Nonlinearities with the slope read off the value.
+// Nonlinearities, with the derivative as a function of the value.
 
 struct Tanh {
   static real value(real x) { return hyperbolic_tangent(x); }
@@ -22,7 +22,7 @@ struct Sigmoid {
   static real derivative(real y) { return y * (1 - y); }
 };
 
-/// f with the nonlinearity as a type, so that loops over it become vector code.
+/// Calls body with the nonlinearity as a type, so that loops over it are vectorized.
 template <class F>
 void with(Nonlinearity f, const F& body) {
   switch (f) {
@@ -94,7 +94,7 @@ void lstm(const GateRows& p) {
   }
 }
 
-/// dc becomes the gradient of the state before the step; `keep_dc` stores what it was for the state after it.
+/// dc becomes the gradient of the state before the step; `keep_dc` also stores that of the state after it.
 template <bool keep_dc>
 void lstm_rows_backward(const GateRows& p, const GateGrads& grads) {
   const index_t n = p.hidden;
@@ -109,13 +109,13 @@ void lstm_rows_backward(const GateRows& p, const GateGrads& grads) {
     for (index_t j = 0; j < n; ++j) {
       const real i = at.a[j], f = at.b[j], g = at.c[j], o = at.d[j];
       const real t = hyperbolic_tangent(c[j]);
-      const real whole = dc[j] + dh[j] * o * (1 - t * t);
-      to.a[j] = whole * g * i * (1 - i);
-      to.b[j] = whole * before[j] * f * (1 - f);
-      to.c[j] = whole * i * (1 - g * g);
+      const real dc_total = dc[j] + dh[j] * o * (1 - t * t);
+      to.a[j] = dc_total * g * i * (1 - i);
+      to.b[j] = dc_total * before[j] * f * (1 - f);
+      to.c[j] = dc_total * i * (1 - g * g);
       to.d[j] = dh[j] * t * o * (1 - o);
-      if (keep_dc) dc_step[j] = whole;
-      dc[j] = whole * f;
+      if (keep_dc) dc_step[j] = dc_total;
+      dc[j] = dc_total * f;
     }
   }
 }
@@ -149,7 +149,7 @@ void gru(const GateRows& p) {
   }
 }
 
-/// dh becomes the part that reaches the state before the step directly; the rest goes through the product.
+/// dh becomes the direct part of the gradient of the state before the step; the product with the weights adds the rest.
 void gru_backward(const GateRows& p, const GateGrads& grads) {
   const index_t n = p.hidden;
   for (index_t row = 0; row < p.rows; ++row) {

@@ -1,5 +1,5 @@
-// Vectors of the size of the registers, and transpositions in them. Included only by the .cpp files here, inside the
-// unnamed namespace of an instruction set.
+// Vectors of the size of the registers, and transpositions in registers. Only isa/*.cpp include it, inside the unnamed
+// namespace of an instruction set.
 
 #if defined(__AVX512F__)
 constexpr int kBytes = 64;
@@ -16,10 +16,10 @@ typedef real UnalignedVector __attribute__((vector_size(kBytes), aligned(sizeof(
 inline Vector load(const real* x) { return *reinterpret_cast<const UnalignedVector*>(x); }
 inline void store(real* x, Vector v) { *reinterpret_cast<UnalignedVector*>(x) = v; }
 
-/// Element e is element from[e] of a and b side by side. In an unrolled loop the places are constants: one instruction.
+/// Element e of the result is element from[e] of a and b, concatenated. In an unrolled loop it is one instruction.
 template <class Places>
 inline Vector shuffled(Vector a, Vector b, Places from) {
-#ifdef __clang__  // it has no shuffle by a vector of places
+#ifdef __clang__  // it has no shuffle by a vector of indices
   Vector out;
   for (int e = 0; e < kWidth; ++e) out[e] = from[e] < kWidth ? a[from[e]] : b[from[e] - kWidth];
   return out;
@@ -28,7 +28,7 @@ inline Vector shuffled(Vector a, Vector b, Places from) {
 #endif
 }
 
-/// One stage of a transposition in registers: blocks of `step` elements change places between rows step apart.
+/// One stage of a transposition in registers: exchanges blocks of `step` elements between rows `step` apart.
 template <int step>
 inline void exchange(Vector* rows) {
   typedef decltype([] {

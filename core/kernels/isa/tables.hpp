@@ -73,40 +73,40 @@ struct LossTable {
 
 struct LayerNormTable {
   void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
-                     real* inverse, index_t width);
+                     real* inverse_std, index_t width);
   // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
   void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
-/// Over blocks of a [rows, columns] matrix; sums are overwritten.
+/// Works on blocks of a [rows, columns] matrix; sums are overwritten.
 struct BatchNormTable {
-  // the mean of each column measured from `from`; of the differences from the mean their sum, which is the rounding
-  // error of the mean, and the sum of their squares
-  void (*moments)(const real* x, const real* from, index_t rows, index_t columns, real* mean, real* rest,
+  // mean: of x - origin for each column; residual: the sum of the deviations from it, 0 but for rounding; squares: the
+  // sum of their squares
+  void (*moments)(const real* x, const real* origin, index_t rows, index_t columns, real* mean, real* residual,
                   real* squares);
-  void (*normalize)(const real* x, ColumnCenter mean, const real* scale, const real* bias, real* y, index_t rows,
+  void (*normalize)(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
-  void (*gradient_sums)(const real* x, ColumnCenter mean, const real* inverse, const real* dy, index_t rows,
-                        index_t columns, real* of_dy, real* of_dy_normal);
-  void (*backward)(const real* x, ColumnCenter mean, const real* scale, const real* dy, const real* average,
-                   const real* derivative, real* dx, bool accumulate, index_t rows, index_t columns);
+  void (*gradient_sums)(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,
+                        index_t columns, real* dy_sums, real* dy_x_hat_sums);
+  void (*backward)(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
+                   const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns);
 };
 
 struct ShapeTable {
-  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; prefetches the first line of each row at
-  // from + next
+  // to[i * to_stride + j] = from[j * from_stride + i] for i, j < kSquare; prefetches the rows of the next square, which
+  // is at from + next
   void (*transpose)(const real* from, index_t from_stride, index_t next, real* to, index_t to_stride);
 };
 
-/// One pass over a parameter; returns the sum of the squares of what was added to the value.
+/// One pass over a parameter; kernels/optim.hpp has the formulas.
 struct OptimTable {
   double (*adam)(const AdamStep&, const real* gradient, real* value, real* first, real* second, index_t n);
   double (*momentum)(const MomentumStep&, const real* gradient, real* value, real* velocity, index_t n);
 };
 
-/// The inner loops of the matrix product.
+/// The inner loops of gemm.
 struct GemmTable {
-  index_t tile_rows, tile_columns;
+  index_t mr, nr;  // the tile of C that is computed in registers
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(MatrixView b, index_t k, index_t n, real* packed);
   void (*block)(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
@@ -126,22 +126,21 @@ struct RecurrentTable {
   void (*gru_reset_backward)(const GateRows&, const GateGrads&);
 };
 
-/// Softmax attention between its two products.
+/// Softmax attention between its products.
 struct AttentionTable {
   index_t lanes;
-  // scores become exp(score - largest) times the dropout factors (null: none), 0 where a key is masked
+  // scores become exp(score - largest) times the dropout factors (null: none), 0 past visible(r)
   void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
-  // scores become weights after dropout; derivatives by the weights become derivatives by the scores,
-  // scale weight (derivative - mean)
-  void (*derivatives)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
-                      real scale, real* derivatives);
+  // scores become weights after dropout; gradients, on entry d loss / d weight after dropout, become d loss / d (q k^T)
+  void (*score_gradients)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
+                          real scale, real* gradients);
   void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
                    real* out);
   void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);
   bool (*rows_finite)(const real* x, index_t stride, index_t rows, index_t width);
 };
 
-/// Sums of linear attention: matrices [rows, columns], columns a multiple of `lanes`.
+/// BLAS 2 on contiguous matrices [rows, columns], columns a multiple of `lanes`.
 struct LinearAttentionTable {
   index_t lanes;
   void (*ger)(real* m, index_t rows, index_t columns, const real* a, const real* x);
@@ -149,10 +148,10 @@ struct LinearAttentionTable {
   void (*gemv)(const real* m, index_t rows, index_t columns, const real* x, real* out);
 };
 
-/// Scores of additive attention, one query at a time.
+/// Additive attention, one query at a time.
 struct ScoreAttentionTable {
   void (*tanh_sums)(const real* q, const real* k, index_t keys, index_t width, real* t);
-  void (*tanh_sum_derivatives)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
+  void (*tanh_sums_backward)(real u, const real* t, const real* w, index_t width, real* dq, real* dk, real* dw);
 };
 
 /// All tables for one instruction set.

@@ -103,13 +103,13 @@ struct NormRows {
   const real* x;        // [rows, width]
   const real* weight;   // [width], or null: 1
   const double* mean;   // [rows], or null: nothing was subtracted
-  const real* inverse;  // [rows]: 1 / sqrt(variance + eps)
+  const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps)
   const real* dy;       // [rows, width]: upstream gradient
   index_t rows, width;
 };
 
-/// One number for each column, in two parts because a large mean needs more digits than a real has.
-struct ColumnCenter {
+/// The mean of each column as the sum of two reals, so that x - mean keeps the digits of a large mean.
+struct ColumnMeans {
   const real* high;
   const real* low;
 };

@@ -1,5 +1,6 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/gemm.hpp>
+#include <xtape/core/kernels/unary.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void add(const AttentionProblem& p, index_t b, const real* log_sums, const real*
       const auto score = static_cast<double>(scores[t * p.keys + s]);
       const auto weight = static_cast<double>(weights[t * p.keys + s]);
       if (weight != 0) entropy -= weight * (score - static_cast<double>(log_sums[t]));
-      if (!(score <= totals.largest)) totals.largest = score;  // a NaN stays
+      if (!(score <= totals.largest)) totals.largest = score;  // keeps a NaN
       ++visible;
     }
     if (visible > 0) totals.entropy += entropy, ++totals.rows;

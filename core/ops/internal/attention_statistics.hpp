@@ -1,4 +1,4 @@
-// What attention looks at, for the probe. Not part of the public interface.
+// Statistics of attention weights for the probe. Not part of the public interface.
 #pragma once
 
 #include <xtape/core/kernels/attention.hpp>
@@ -6,10 +6,10 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Sequences of a batch that a summary is made of, the first ones: entropies differ little from one to the next.
+/// How many sequences of a batch a summary covers, the first ones: entropies differ little between sequences.
 constexpr index_t kSummarySequences = 4;
 
-/// `log_sums` [B, H, T] as kernels::attention leaves them. Dropout is not counted.
+/// `log_sums` [B, H, T] from kernels::attention. Dropout is ignored.
 AttentionSummary summary_of(const kernels::AttentionProblem& problem, const real* log_sums);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/indexing.hpp>
 #include <xtape/core/ops/internal/packed_sequence.hpp>
 
 #include <algorithm>
@@ -68,7 +69,7 @@ Array PackedSequence::by_time(const Array& packed) const {
   return out;
 }
 
-void PackedSequence::rank(const real* x, index_t width, real* out) const {
+void PackedSequence::sort(const real* x, index_t width, real* out) const {
   kernels::take_rows(x, order_.data(), batch(), width, out);
 }
 

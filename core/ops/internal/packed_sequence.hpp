@@ -1,5 +1,4 @@
-// Row order of a batch of sequences for the recurrent kernels. Shared by the op files, not part of the public
-// interface.
+// The order of rows that the recurrent kernels need. Not part of the public interface.
 #pragma once
 
 #include <xtape/core/kernels/recurrent.hpp>
@@ -9,8 +8,8 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// The real steps of B sequences, without padding, as N rows: step after step in the order in which they run, and
-/// within a step by falling length. What is padding is never read and takes no part in anything.
+/// The steps of B sequences without padding as N rows: one step after the other in the order in which they run, and
+/// within a step by descending length. Padding is never read.
 class PackedSequence {
  public:
   /// Lengths [B], or empty for sequences of T steps each. Throws ShapeError, or IndexError for a length outside 0..T.
@@ -21,15 +20,15 @@ class PackedSequence {
   index_t rows() const { return static_cast<index_t>(place_.size()); }
   kernels::PackedSteps steps() const;
 
-  /// x [B, T, I] -> [N, I]; x itself, detached, if its rows stand in that order already.
+  /// x [B, T, I] -> [N, I]; x itself, detached, if its rows are in that order already.
   Tensor pack(const Tensor& x) const;
-  /// out [B, T, width] <- rows [N, width], or added; what is padding becomes zero, or stays when `accumulate`.
+  /// out [B, T, width] = rows [N, width], or added when `accumulate`; padding becomes zero, or stays when added to.
   void unpack(const Array& rows, real* out, bool accumulate) const;
   /// Rows of x [N, width] as [T, B, width], zeros where a sequence has no such step.
   Array by_time(const Array& rows) const;
 
-  /// One row for each sequence: from the batch's order to falling lengths, and back.
-  void rank(const real* x, index_t width, real* out) const;
+  /// One row for each sequence: from the order of the batch to descending lengths, and back.
+  void sort(const real* x, index_t width, real* out) const;
   void unsort(const real* x, index_t width, real* out, bool accumulate) const;
 
  private:

@@ -75,7 +75,7 @@ void RecurrentForward::project_inputs() {
   gates_ = Array(shape_of({rows, stride}));
   index_t filled = 0;
   for (const GateBlock& block : layout_->input) {
-    // A column that no input reaches starts at zero.
+    // Columns without an input start at zero.
     for (; filled < block.column; ++filled)
       for (index_t row = 0; row < rows; ++row)
         std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
@@ -96,7 +96,7 @@ void RecurrentForward::add_bias(const Tensor& bias, std::span<const GateBlock> b
 void RecurrentForward::start(const Tensor& state, Array& before, Array& last) const {
   before = Array(shape_of({order_.rows(), hidden_}));
   last = Array(shape_of({order_.batch(), hidden_}));
-  if (state.defined()) order_.rank(state.data(), hidden_, last.data());
+  if (state.defined()) order_.sort(state.data(), hidden_, last.data());
   else kernels::fill(last.data(), 0, count_of(last));
   std::copy_n(last.data(), first_rows() * hidden_, before.data());
 }
@@ -127,9 +127,9 @@ void RecurrentForward::show_states(Probe& probe, bool sigmoid) const {
   probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
 }
 
-Array RecurrentForward::ranked(const Array* upstream) const {
+Array RecurrentForward::sorted(const Array* upstream) const {
   Array out = zeros(shape_of({order_.batch(), hidden_}));
-  if (upstream) order_.rank(upstream->data(), hidden_, out.data());
+  if (upstream) order_.sort(upstream->data(), hidden_, out.data());
   return out;
 }
 
@@ -155,8 +155,8 @@ RecurrentBackward::RecurrentBackward(const RecurrentForward& pass, Grads& grads)
     dy_zeros_ = zeros(shape_of({batch, pass.order_.time(), pass.hidden_}));
     dy_ = &dy_zeros_;
   }
-  dh_ = pass.ranked(pass.sequence_ ? grads.upstream(1) : nullptr);
-  if (pass.layout_->cells) dc_ = pass.ranked(grads.upstream(pass.sequence_ ? 2 : 1));
+  dh_ = pass.sorted(pass.sequence_ ? grads.upstream(1) : nullptr);
+  if (pass.layout_->cells) dc_ = pass.sorted(grads.upstream(pass.sequence_ ? 2 : 1));
   dgates_ = Array(pass.gates_.shape());
   if (pass.sequence_ ? grads.watches_steps() : pass.time_ >= 0 && grads.probe()) {
     dh_steps_ = Array(shape_of({rows, pass.hidden_}));

@@ -1,5 +1,5 @@
-// What rnn, lstm and gru share around their kernels: packing, the product of the inputs, the weights' gradients. Not
-// part of the public interface.
+// What rnn, lstm and gru share around their kernels: packing, the product with the inputs, the gradients of the
+// weights. Not part of the public interface.
 #pragma once
 
 #include <xtape/core/kernels/gemm.hpp>
@@ -26,24 +26,24 @@ struct GateLayout {
   std::span<const GateBlock> hidden;
 };
 
-/// One forward pass of a recurrent op, and what its backward needs of it. Operands on the tape: x 0, h0 1, weight_ih 2,
-/// weight_hh 3, bias_ih 4, bias_hh 5, c0 6. Outputs of a sequence op: y, h and c; of a cell op: h and c.
+/// The forward pass of a recurrent op, and what its backward function needs. Operands on the tape: x 0, h0 1, weight_ih
+/// 2, weight_hh 3, bias_ih 4, bias_hh 5, c0 6. Outputs of a sequence op: y, h and c; of a cell op: h and c.
 class RecurrentForward {
  public:
-  /// Checks the shapes and multiplies the inputs. Without `options` it is one step of a cell, x [B, I]. Throws
-  /// ShapeError or IndexError.
+  /// Checks the shapes and computes the product with the inputs. Without `options` it is one step of a cell, x [B, I].
+  /// Throws ShapeError or IndexError.
   RecurrentForward(const char* op, const GateLayout& layout, const Tensor& x, const Tensor& h0, const Tensor& c0,
                    const RecurrentWeights& weights, const SequenceOptions* options);
 
   kernels::RecurrentArrays arrays();
-  /// Rows of step 0 in `arrays().h.before`.
+  /// The number of rows of step 0 in `arrays().h.before`.
   index_t first_rows() const { return order_.rows() > 0 ? order_.steps().offset[1] : 0; }
 
-  /// Once the kernel has run and before outputs(): shows the probe one gate, or the states.
+  /// After the kernel and before outputs(): passes one gate, or the states, to the probe.
   void show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const;
   void show_states(Probe& probe, bool sigmoid) const;
 
-  /// Once the kernel has run: the outputs in the tape's order, and how many there are.
+  /// After the kernel: the outputs in the order of the tape, and their number.
   std::array<Tensor, 3> outputs();
   bool is_sequence() const { return sequence_; }
   std::size_t output_count() const { return (sequence_ ? 2 : 1) + (layout_->cells ? 1 : 0); }
@@ -53,8 +53,8 @@ class RecurrentForward {
   friend class LagGradients;
 
   std::string_view layer() const;
-  /// An upstream gradient of a last state in the order of the ranks, [B, H]; zeros for none.
-  Array ranked(const Array* upstream) const;
+  /// An upstream gradient of a last state, sorted by descending length, [B, H]; zeros if there is none.
+  Array sorted(const Array* upstream) const;
   void project_inputs();
   void add_bias(const Tensor& bias, std::span<const GateBlock> blocks);
   void start(const Tensor& state, Array& before, Array& last) const;
@@ -64,7 +64,7 @@ class RecurrentForward {
   bool sequence_;
   bool reverse_;
   std::string name_;
-  index_t time_ = -1;  // of a cell, if a probe wants to know
+  index_t time_ = -1;  // of a cell, if there is a probe
   index_t hidden_, inputs_;
   PackedSequence order_;
   Shape y_shape_;
@@ -73,15 +73,15 @@ class RecurrentForward {
   Array bias_, gates_, h_before_, h_last_, c_before_, c_last_, y_;
 };
 
-/// The backward of a pass: the kernels' arrays, and what becomes of them.
+/// The backward pass: the kernel's arrays, and the gradients of the operands from them.
 class RecurrentBackward {
  public:
   RecurrentBackward(const RecurrentForward& pass, Grads& grads);
 
   kernels::RecurrentGrads arrays();
 
-  /// Gives the steps' gradients to their watchers and adds the gradients of all operands. Weights of the second hidden
-  /// block, if there is one, were multiplied with `second` instead of the states.
+  /// After the kernel: passes on the gradients of the steps, and adds the gradients of all operands. `second` is what
+  /// the weights of the second hidden block, if there is one, were multiplied with instead of the states.
   void finish(kernels::MatrixView second = {nullptr, 0});
 
  private:

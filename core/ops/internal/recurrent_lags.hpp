@@ -1,16 +1,16 @@
-// How far back the gradient of a sequence's last output reaches. Not part of the public interface.
+// Gradients of a sequence's last output by lag. Not part of the public interface.
 #pragma once
 
 #include <xtape/core/ops/internal/recurrent_forward.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// Sequences of a batch that are followed back, the longest ones: more would cost time and tell little more.
+/// How many sequences of a batch are followed, the longest ones: more would cost time and add little.
 constexpr index_t kLagSequences = 8;
 
-/// A second backward of a pass, for the probe: from the last real step of some sequences alone, without what later
-/// losses add on the way. Where a network vanishes or explodes, this gradient falls or grows with each step, while the
-/// full gradient of h_t stays as large as that of the loss at step t.
+/// A second backward pass for the probe, from the last step of some sequences alone, without the losses of earlier
+/// steps. If gradients vanish or explode, this gradient shrinks or grows with each step, while the full gradient of h_t
+/// stays as large as that of the loss at step t.
 class LagGradients {
  public:
   LagGradients(const RecurrentForward& pass, const Grads& grads);
@@ -19,7 +19,7 @@ class LagGradients {
   kernels::RecurrentArrays followed(kernels::RecurrentArrays arrays) const;
   kernels::RecurrentGrads arrays();
 
-  /// Once the kernel has run: tells the probe, unless no gradient reaches the last steps.
+  /// After the kernel: passes the norms to the probe, unless no gradient reaches the last steps.
   void report(Probe& probe) const;
 
  private:
@@ -29,7 +29,7 @@ class LagGradients {
   std::vector<double> norms_by_lag(const Array& step_grads) const;
 
   const RecurrentForward& pass_;
-  std::vector<index_t> length_;  // of each rank that is followed
+  std::vector<index_t> length_;  // of each followed sequence
   Array dy_, dh_, dc_, dgates_, dh_steps_, dc_steps_;
 };
 

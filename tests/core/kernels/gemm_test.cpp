@@ -3,8 +3,8 @@
 
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
 #include <xtape/core/random.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 
 #include <algorithm>
@@ -240,4 +240,4 @@ TEST_CASE("gemm: a packed factor serves products of any leading part of it") {
   }
 }
 
-TEST_CASE("the backend has a name") { CHECK(std::string(kernels::backend_name()).size() > 5); }
+TEST_CASE("the backend has a name") { CHECK(std::string(gemm_library()).size() > 5); }

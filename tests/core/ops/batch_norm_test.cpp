@@ -1,4 +1,4 @@
-// Batch and root-mean-square normalization: statistics, values, degenerate batches, errors.
+// Batch normalization: statistics, values, degenerate batches, errors.
 #include <xtape/core/threads.hpp>
 
 #include "core/evaluate.hpp"
@@ -135,7 +135,7 @@ TEST_CASE("batch norm refuses invalid shapes and options") {
   check_throws<ShapeError>([&] { batch_norm(Tensor::zeros({2, 2, 2, 2})); }, "the input must be [B, C] or [B, T, C]");
   check_throws<ShapeError>([&] { batch_norm(three); },
                            "[batch_norm] the input must be [B, C] or [B, T, C]; got shape (3)");
-  check_throws<ShapeError>([&] { batch_norm(x, two); }, "[batch_norm] gain and bias must match the last axis");
+  check_throws<ShapeError>([&] { batch_norm(x, two); }, "[batch_norm] weight and bias must match the last axis");
   check_throws<ShapeError>([&] { batch_norm(x, three, two); }, "[batch_norm]");
   check_throws<ValueError>([&] { batch_norm(x, three, three, -1); }, "[batch_norm] eps must not be negative");
   const Array ones = row({1, 1, 1}), pair = row({1, 1}), negative = row({1, -1, 1});
@@ -143,19 +143,4 @@ TEST_CASE("batch norm refuses invalid shapes and options") {
   check_throws<ShapeError>([&] { batch_norm_eval(x, ones, pair); }, "[batch_norm_eval] mean and variance must match");
   check_throws<ValueError>([&] { batch_norm_eval(x, ones, negative); }, "[batch_norm_eval] a variance must not be");
   check_throws<ValueError>([&] { batch_norm_eval(x, ones, ones, {}, {}, -1); }, "[batch_norm_eval] eps");
-}
-
-TEST_CASE("rms norm divides by the root of the mean square") {
-  const Tensor x = array({2, 2}, {3, 4, 0, 0}), weight = row({2, 1});
-  const double root = std::sqrt(12.5);
-  check_near(rms_norm(x, {}, 1e-12).value(), array({2, 2}, {3 / root, 4 / root, 0, 0}));
-  check_near(rms_norm(row({3, 4}), weight, 0).value(), row({6 / root, 4 / root}));
-  check_near(rms_norm(row({1, 1}), {}, 3).value(), row({0.5, 0.5}));
-}
-
-TEST_CASE("rms norm refuses invalid shapes and options") {
-  const Tensor x = array({1, 2}, {3, 4}), three = row({1, 1, 1});
-  check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] gain and bias must match the last axis");
-  check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); }, "[rms_norm] the last axis is empty");
-  check_throws<ValueError>([&] { rms_norm(x, {}, -1e-5); }, "[rms_norm] eps must not be negative");
 }

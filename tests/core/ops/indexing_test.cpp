@@ -1,4 +1,4 @@
-// Embedding: repeated ids, the padding row, ids out of range, comparison with a one-hot product.
+// embedding, gather and scatter_add: values, repeated indices, indices out of range, a one-hot product.
 #include "core/evaluate.hpp"
 
 #include <xtape/core/random.hpp>
@@ -68,4 +68,92 @@ TEST_CASE("embedding refuses a padding row out of range and a weight that is not
   check_throws<IndexError>([&] { (void)embedding(w, {0}, -2); }, "[embedding] the padding row -2 is outside 0..4");
   check_throws<ShapeError>([&] { (void)embedding(Tensor::zeros({5}), {0}); },
                            "[embedding] the weight must be a matrix; got shape (5)");
+}
+
+TEST_CASE("gather picks along an axis") {
+  const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6});
+  const IndexArray columns = indices({2, 4}, {2, 0, 0, 1, 1, 1, 2, 0});
+  check_equal(gather(x, 1, columns).value(), array({2, 4}, {3, 1, 1, 2, 5, 5, 6, 4}));
+  const IndexArray rows = indices({1, 2}, {1, 0});
+  check_equal(gather(x, 0, rows).value(), array({1, 2}, {4, 2}));
+  check_equal(gather(x, -2, rows).value(), array({1, 2}, {4, 2}));
+  const IndexArray nothing = indices({2, 0}, {});
+  CHECK(same_shape(gather(x, 1, nothing).shape(), Shape{2, 0}));
+}
+
+TEST_CASE("gather agrees with a plain loop along every axis of a cube") {
+  const Array x = sample({3, 4, 5}, 1);
+  Random random(7, "index");
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    IndexArray index(Shape{3, 4, 5});
+    for (index_t& i : index) i = random.below(static_cast<index_t>(x.shape()[axis]));
+    const Array got = gather(x, static_cast<index_t>(axis), index).value();
+    Array want(Shape{3, 4, 5}), sums = Tensor::zeros({3, 4, 5}).value();
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 4; ++j)
+        for (std::size_t k = 0; k < 5; ++k) {
+          const auto at = static_cast<std::size_t>(index(i, j, k));
+          want(i, j, k) = axis == 0 ? x(at, j, k) : axis == 1 ? x(i, at, k) : x(i, j, at);
+          (axis == 0 ? sums(at, j, k) : axis == 1 ? sums(i, at, k) : sums(i, j, at)) += x(i, j, k);
+        }
+    check_equal(got, want);
+    check_near(scatter_add(Tensor::zeros({3, 4, 5}), static_cast<index_t>(axis), index, x).value(), sums);
+  }
+}
+
+TEST_CASE("an index that repeats collects every gradient") {
+  const IndexArray index = indices({4, 3}, {0, 0, 0, 1, 1, 0, 1, 2, 0, 2, 1, 0});
+  const auto f = [&](Inputs x) { return gather(x[0], 0, index); };
+  check_equal(evaluate(f, {sample({5, 3}, 1)}).grads[0], array({5, 3}, {1, 1, 4, 2, 2, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST_CASE("gathering rows agrees with a one-hot product for many ids") {
+  Random random(3, "ids");
+  const Array weight = sample({7, 3}, 2), seed = sample({64, 3}, 3);
+  IndexArray rows(Shape{64, 3});
+  Array one_hot = Tensor::zeros({64, 7}).value();
+  for (std::size_t i = 0; i < 64; ++i) {
+    const index_t id = random.below(7);
+    one_hot(i, static_cast<std::size_t>(id)) = 1;
+    for (std::size_t j = 0; j < 3; ++j) rows(i, j) = id;
+  }
+  const Evaluated picked = evaluate([&](Inputs x) { return gather(x[0], 0, rows); }, {weight}, seed);
+  const Evaluated product = evaluate([&](Inputs x) { return matmul(Tensor(one_hot), x[0]); }, {weight}, seed);
+  check_near(picked.value, product.value);
+  check_near(picked.grads[0], product.grads[0], {tolerance(1e-12, 1e-5), tolerance(1e-12, 1e-6)});
+}
+
+TEST_CASE("scatter_add adds at repeated places and keeps its operands as they were") {
+  const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({2, 2}, {10, 20, 30, 40});
+  const IndexArray index = indices({2, 2}, {0, 0, 2, 1});
+  check_equal(scatter_add(x, 1, index, source).value(), array({2, 3}, {31, 2, 3, 4, 45, 36}));
+  check_equal(x.value(), array({2, 3}, {1, 2, 3, 4, 5, 6}));
+  const auto f = [&](Inputs a) { return scatter_add(a[0], 1, index, a[1]); };
+  const Array seed = array({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Evaluated e = evaluate(f, {x.value(), source.value()}, seed);
+  check_equal(e.grads[0], seed);
+  check_equal(e.grads[1], array({2, 2}, {1, 1, 6, 5}));
+}
+
+TEST_CASE("an index outside the axis is refused before anything is read or written") {
+  const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({1, 1}, {1});
+  for (index_t bad : {index_t{-1}, index_t{3}, index_t{1} << 31}) {
+    const IndexArray index = indices({1, 1}, {bad});
+    check_throws<IndexError>([&] { gather(x, 1, index); },
+                             "[gather] index " + std::to_string(bad) + " is outside 0..2");
+    check_throws<IndexError>([&] { scatter_add(x, 1, index, source); },
+                             "[scatter_add] index " + std::to_string(bad) + " is outside 0..2");
+  }
+}
+
+TEST_CASE("gather and scatter_add refuse shapes that do not fit") {
+  const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), source = array({1, 2}, {1, 2});
+  const IndexArray flat = indices({2}, {0, 1}), tall = indices({3, 1}, {0, 0, 0}), one = indices({1, 1}, {0});
+  check_throws<ShapeError>([&] { gather(x, 1, flat); }, "[gather] the index must have the tensor's axes");
+  check_throws<ShapeError>([&] { gather(x, 1, tall); },
+                           "no larger sizes except along axis 1; got shapes (2,3) and (3,1)");
+  check_equal(gather(x, 0, tall).value(), array({3, 1}, {1, 1, 1}));
+  check_throws<ShapeError>([&] { gather(x, 2, one); }, "[gather] axis 2 does not exist");
+  check_throws<ShapeError>([&] { scatter_add(x, 0, one, source); },
+                           "[scatter_add] source and index must have one shape");
 }

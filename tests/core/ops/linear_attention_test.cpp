@@ -179,7 +179,11 @@ TEST_CASE("linear attention refuses operands that do not match") {
       "[linear_attention] q, k and v must be [B, H, T, F]; got shapes (2,3,5)");
   check_throws<ShapeError>([&] { linear_attention(q, Tensor::ones({2, 2, 6, 4}), v); }, "do not fit together");
   check_throws<ShapeError>([&] { linear_attention(q, k3, v3); }, "a multiple of the key heads");
-  check_throws<ShapeError>([&] { linear_attention(q, k, v, Tensor::ones({2, 2, 5})); }, "log_gain must be [B, H', S]");
+  check_throws<ShapeError>(
+      [&] {
+        linear_attention(q, k, v, Tensor::ones({2, 2, 5}));
+      },
+      "log_key_weight must be [B, H', S]");
   check_throws<ShapeError>(
       [&] {
         separable_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})});

@@ -31,7 +31,7 @@ void try_split(Choices& choices, const Plain& x) {
 void try_rotary(Choices& choices, const Plain& x) {
   static constexpr double kBases[] = {10000, 1, 0.5, 0, -2, INFINITY, NAN};
   RotaryOptions options;
-  options.first = choices.within(0, 7);
+  options.offset = choices.within(0, 7);
   options.base = kBases[choices.yes() ? 0 : choices.below(7)];
   const bool each = choices.yes();
   Plain offsets = choices.numbers({x.rank() > 0 ? choices.mostly(x.shape[0]) : 1});
@@ -42,7 +42,7 @@ void try_rotary(Choices& choices, const Plain& x) {
       (!each || offsets.shape[0] == x.shape[0]))
     want = plain(x.shape, [&](const Index& i) {
       const double position =
-          static_cast<double>(i[2]) + (each ? offsets.values[i[0]] : static_cast<double>(options.first));
+          static_cast<double>(i[2]) + (each ? offsets.values[i[0]] : static_cast<double>(options.offset));
       const std::int64_t pair = i[3] / 2;
       const double angle =
           position * std::pow(options.base, -2.0 * static_cast<double>(pair) / static_cast<double>(x.shape[3]));

@@ -1,6 +1,4 @@
-#include <xtape/core/kernels/gemm.hpp>
-#include <xtape/core/kernels/gemm_backend.hpp>
-#include <xtape/core/kernels/isa.hpp>
+#include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/nn/init.hpp>
@@ -105,8 +103,8 @@ TEST_CASE("run.json tells what was run and where") {
   CHECK(info["parameters"] == 6);
   CHECK(info["threads"] == threads());
   CHECK(info["flavour"] == (kDouble ? "f64" : "f32"));
-  CHECK(info["isa"] == kernels::isa().name);
-  CHECK(info["blas"] == kernels::backend_name());
+  CHECK(info["isa"] == isa_name());
+  CHECK(info["blas"] == gemm_library());
   for (const char* key : {"version", "compiler", "cpu", "started"}) CHECK(info[key].get<std::string>() != "");
   const json options = {{"steps", 9},
                         {"seed", 5},

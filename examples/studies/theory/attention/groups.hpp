@@ -6,7 +6,7 @@
 #include "studies/common/measurements.hpp"
 
 #include <xtape/core/gradcheck.hpp>
-#include <xtape/core/ops/heads.hpp>
+#include <xtape/core/ops/shape.hpp>
 #include <xtape/inspect/measure/jacobian.hpp>
 #include <xtape/xtape.hpp>
 

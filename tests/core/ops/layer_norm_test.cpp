@@ -126,8 +126,23 @@ TEST_CASE("layer norm refuses invalid shapes and options") {
       [&] {
         (void)layer_norm(x, row({1, 2}));
       },
-      "[layer_norm] gain and bias must match the last axis; got shapes (2,3) and (2)");
-  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "gain and bias must match");
+      "[layer_norm] weight and bias must match the last axis; got shapes (2,3) and (2)");
+  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "weight and bias must match");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); }, "[layer_norm] eps must not be negative");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); }, "[layer_norm] eps must not be negative");
+}
+
+TEST_CASE("rms norm divides by the root of the mean square") {
+  const Tensor x = array({2, 2}, {3, 4, 0, 0}), weight = row({2, 1});
+  const double root = std::sqrt(12.5);
+  check_near(rms_norm(x, {}, 1e-12).value(), array({2, 2}, {3 / root, 4 / root, 0, 0}));
+  check_near(rms_norm(row({3, 4}), weight, 0).value(), row({6 / root, 4 / root}));
+  check_near(rms_norm(row({1, 1}), {}, 3).value(), row({0.5, 0.5}));
+}
+
+TEST_CASE("rms norm refuses invalid shapes and options") {
+  const Tensor x = array({1, 2}, {3, 4}), three = row({1, 1, 1});
+  check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] weight and bias must match the last axis");
+  check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); }, "[rms_norm] the last axis is empty");
+  check_throws<ValueError>([&] { rms_norm(x, {}, -1e-5); }, "[rms_norm] eps must not be negative");
 }

@@ -139,33 +139,58 @@ TEST_CASE("slice refuses positions outside the axis instead of clamping them") {
   check_throws<ShapeError>([&] { (void)slice(Tensor::zeros({}), 0, 0); }, "[slice] axis 0 does not exist");
 }
 
-TEST_CASE("concat joins along any axis") {
-  const Tensor a = counting({2, 2}), b = array({2, 1}, {8, 9});
-  check_equal(concat({a, b}, 1).value(), array({2, 3}, {0, 1, 8, 2, 3, 9}));
-  check_equal(concat({a, b, a}, -1).value(), array({2, 5}, {0, 1, 8, 0, 1, 2, 3, 9, 2, 3}));
-  check_equal(concat({a, transpose(b)}, 0).value(), array({3, 2}, {0, 1, 2, 3, 8, 9}));
-  check_equal(concat({Tensor::zeros({2, 0}), a}, 1).value(), a.value());
-  check_equal(concat({a}, 0).value(), a.value());
+TEST_CASE("squeeze and unsqueeze drop and add axes of size 1") {
+  const Tensor x = counting({1, 2, 1, 3});
+  CHECK(same_shape(squeeze(x).shape(), Shape{2, 3}));
+  CHECK(same_shape(squeeze(x, {0}).shape(), Shape{2, 1, 3}));
+  CHECK(same_shape(squeeze(x, {-2, 0}).shape(), Shape{2, 3}));
+  CHECK(same_shape(unsqueeze(x, 0).shape(), Shape{1, 1, 2, 1, 3}));
+  CHECK(same_shape(unsqueeze(x, -1).shape(), Shape{1, 2, 1, 3, 1}));
+  CHECK(same_shape(unsqueeze(Tensor::scalar(1), 0).shape(), Shape{1}));
+  check_equal(squeeze(x).value(), counting({2, 3}));
+  check_throws<ShapeError>([&] { squeeze(x, {1}); }, "[squeeze] axis 1 does not have size 1; got shape (1,2,1,3)");
+  check_throws<ShapeError>([&] { squeeze(x, {4}); }, "[squeeze] axis 4 does not exist");
+  check_throws<ShapeError>([&] { unsqueeze(x, 5); }, "[unsqueeze] there is no place 5");
+  check_throws<ShapeError>([&] { unsqueeze(x, -6); }, "[unsqueeze] there is no place -6");
 }
 
-TEST_CASE("a tensor concatenated with itself gets both gradients") {
-  const Evaluated got = evaluate(
-      [](Inputs x) {
-        return concat({x[0], x[0]}, -1);
-      },
-      {row({1, 2})}, row({1, 10, 100, 1000}));
-  check_equal(got.grads[0], row({101, 1010}));
+TEST_CASE("broadcast_to repeats, and its gradient sums over the repetitions") {
+  const auto f = [](Inputs x) { return broadcast_to(x[0], {2, 2, 3}); };
+  const Evaluated e = evaluate(f, {array({2, 1}, {1, 2})}, counting({2, 2, 3}));
+  check_equal(e.value, array({2, 2, 3}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}));
+  check_equal(e.grads[0], array({2, 1}, {24, 42}));
+  check_equal(broadcast_to(Tensor::scalar(4), {2}).value(), row({4, 4}));
+  CHECK(same_shape(broadcast_to(Tensor::scalar(4), {0, 2}).shape(), Shape{0, 2}));
 }
 
-TEST_CASE("concat refuses parts that do not match") {
-  const Tensor a = counting({2, 2});
-  check_throws<ValueError>([&] { (void)concat({}, 0); }, "[concat] there is nothing to join");
-  check_throws<ShapeError>(
-      [&] {
-        (void)concat({a, counting({3, 2})}, 1);
-      },
-      "[concat] shapes may differ in the joined axis only; got shapes (2,2) and (3,2)");
-  check_throws<ShapeError>([&] { (void)concat({a, counting({2})}, 0); }, "got shapes (2,2) and (2)");
-  check_throws<ShapeError>([&] { (void)concat({a, a}, 2); }, "[concat] axis 2 does not exist");
-  check_throws<ShapeError>([&] { (void)concat({Tensor::zeros({}), Tensor::zeros({})}, 0); }, "axis 0 does not exist");
+TEST_CASE("broadcast_to refuses shapes that the tensor does not broadcast to") {
+  const Tensor x = row({1, 2});
+  check_throws<ShapeError>([&] { broadcast_to(x, {3}); }, "[broadcast_to]");
+  check_throws<ShapeError>([&] { broadcast_to(x, {1}); }, "[broadcast_to] the tensor does not broadcast to the shape");
+  check_throws<ShapeError>([&] { broadcast_to(array({1, 2}, {1, 2}), {2}); }, "[broadcast_to]");
+  check_throws<ValueError>([&] { broadcast_to(x, {-1, 2}); }, "[broadcast_to] a size must not be negative");
+}
+
+TEST_CASE("flip reverses axes, and twice gives the tensor back") {
+  const Tensor x = counting({2, 3});
+  check_equal(flip(x, {0}).value(), array({2, 3}, {3, 4, 5, 0, 1, 2}));
+  check_equal(flip(x, {-1}).value(), array({2, 3}, {2, 1, 0, 5, 4, 3}));
+  check_equal(flip(x).value(), array({2, 3}, {5, 4, 3, 2, 1, 0}));
+  const Tensor cube = sample({3, 4, 5}, 1);
+  check_equal(flip(flip(cube, {0, 2}), {2, 0}).value(), cube.value());
+  const auto f = [](Inputs a) { return flip(a[0], {1}); };
+  check_equal(evaluate(f, {x.value()}, x.value()).grads[0], array({2, 3}, {2, 1, 0, 5, 4, 3}));
+  CHECK(same_shape(flip(Tensor::zeros({2, 0})).shape(), Shape{2, 0}));
+  check_throws<ShapeError>([&] { flip(x, {2}); }, "[flip] axis 2 does not exist");
+  check_throws<ShapeError>([&] { flip(x, {1, -1}); }, "[flip] an axis is named twice");
+}
+
+TEST_CASE("split_heads equals slice, reshape and permute, and join_heads inverts it") {
+  const Tensor x(sample({2, 3, 10}, 1));
+  const Tensor want = permute(reshape(slice(x, 2, 2, 8), {2, 3, 3, 2}), {0, 2, 1, 3});
+  check_equal(split_heads(x, 2, 3, 2).value(), want.value());
+  check_equal(join_heads(want).value(), slice(x, 2, 2, 8).value());
+  check_throws<ShapeError>([&] { split_heads(x, 6, 3, 2); },
+                           "[split_heads] x must be [B, T, C] with 3 heads of 2 columns from column 6 on; got shape");
+  check_throws<ShapeError>([&] { join_heads(x); }, "[join_heads] x must be [B, H, T, D]");
 }

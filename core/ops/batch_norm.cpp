@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
-#include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/ops/batch_norm.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/internal/norm_checks.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
-#include <xtape/core/ops/norm.hpp>
 
 #include <cmath>
 
@@ -12,77 +12,25 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-const real* data_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
-
-void check_eps(const char* op, double eps) {
-  if (!(eps >= 0)) throw ValueError(op, "eps must not be negative, but is " + std::to_string(eps));
-}
-
-/// One number for each element of the last axis, or nothing.
-void check_affine(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  for (const Tensor* affine : {&weight, &bias})
-    if (affine->defined() && (affine->rank() != 1 || affine->numel() != x.size(-1)))
-      fail_shapes<Shape>(op, "gain and bias must match the last axis", {x.shape(), affine->shape()});
-}
-
-/// Layer normalisation, or without `subtract_mean` root-mean-square normalisation.
-Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                       double eps) {
-  if (x.rank() < 1 || x.size(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
-  check_eps(op, eps);
-  check_affine(op, x, weight, bias);
-  const index_t width = x.size(-1), rows = x.numel() / width;
-  Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
-  Array inverse(Shape{static_cast<std::size_t>(rows)});
-  Array y(x.shape());
-  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), static_cast<real>(eps), y.data(),
-                      subtract_mean ? mean.data() : nullptr, inverse.data(), rows, width);
-  return Tape::record(
-      op, {x, weight, bias}, Tensor(std::move(y)),
-      [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
-       inverse = Tensor(std::move(inverse)), rows, width](const Array& dy, Grads& g) {
-        Output to[3];
-        for (std::size_t i = 0; i < 3; ++i)
-          if (g.needs(i)) to[i] = g.buffer(i);
-        const kernels::NormRows in{
-            x.data(), data_or_null(weight), subtract_mean ? mean.data() : nullptr, inverse.data(), dy.data(), rows,
-            width};
-        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
-      });
-}
-
-}  // namespace
-
-Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  return normalized_rows("layer_norm", true, x, weight, bias, eps);
-}
-
-Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
-  return normalized_rows("rms_norm", false, x, weight, {}, eps);
-}
-
-namespace {
-
 void check_channels(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   if (x.rank() != 2 && x.rank() != 3) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
-  check_eps(op, eps);
-  check_affine(op, x, weight, bias);
+  check_norm_arguments(op, x, weight, bias, eps);
 }
 
 /// 1 / sqrt(variance + eps).
-Doubles inverse_roots(const Doubles& variance, double eps) {
+Doubles inverse_stddev(const Doubles& variance, double eps) {
   Doubles out(variance.size());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = 1 / std::sqrt(variance[c] + eps);
   return out;
 }
 
-/// The normalised input with its rule. With `fixed` statistics no gradient flows through them.
-Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse,
+/// The normalized input, recorded. With `fixed` statistics no gradient flows through them.
+Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse_std,
                            const Tensor& weight, const Tensor& bias) {
   const index_t columns = x.size(-1), rows = columns ? x.numel() / columns : 0;
   Array y(x.shape());
-  kernels::batch_norm(x.data(), mean.data(), inverse.data(), data_or_null(weight), data_or_null(bias), y.data(), rows,
-                      columns);
+  kernels::batch_norm(x.data(), mean.data(), inverse_std.data(), data_or_null(weight), data_or_null(bias), y.data(),
+                      rows, columns);
   const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
     const Output to = g.buffer(input);
@@ -93,14 +41,14 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
   };
   return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
                       [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
-                       inverse = std::move(inverse), rows, columns](const Array& dy, Grads& g) {
+                       inverse_std = std::move(inverse_std), rows, columns](const Array& dy, Grads& g) {
                         Doubles sums(mean.size()), normal_sums(mean.size());
                         if (!fixed || g.needs(1) || g.needs(2))
-                          kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(),
+                          kernels::batch_norm_sums(x.data(), mean.data(), inverse_std.data(), dy.data(), sums.data(),
                                                    normal_sums.data(), rows, columns);
                         if (g.needs(0)) {
                           const Output to = g.buffer(0);
-                          kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), data_or_null(weight),
+                          kernels::batch_norm_backward(x.data(), mean.data(), inverse_std.data(), data_or_null(weight),
                                                        dy.data(), fixed ? nullptr : sums.data(), normal_sums.data(),
                                                        to.data, to.add, rows, columns);
                         }
@@ -127,8 +75,8 @@ BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   kernels::column_moments(x.data(), mean.data(), variance.data(), rows, columns);
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   BatchNormOutput out{{}, as_array(mean, 1), as_array(variance, unbiased)};
-  Doubles inverse = inverse_roots(variance, eps);
-  out.y = normalized_channels("batch_norm", false, x, std::move(mean), std::move(inverse), weight, bias);
+  Doubles inverse_std = inverse_stddev(variance, eps);
+  out.y = normalized_channels("batch_norm", false, x, std::move(mean), std::move(inverse_std), weight, bias);
   return out;
 }
 
@@ -142,27 +90,22 @@ Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance
   for (real v : variance)
     if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + std::to_string(v));
   return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
-                             inverse_roots(Doubles(variance.begin(), variance.end()), eps), weight, bias);
+                             inverse_stddev(Doubles(variance.begin(), variance.end()), eps), weight, bias);
 }
 
-GradCases norm_grad_cases() {
+GradCases batch_norm_grad_cases() {
   using Args = std::span<const Tensor>;
   const Array x = sample({2, 3, 5}, 61), weight = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
   const Array wide = sample({3, 37}, 64), wide_weight = sample({37}, 65, 0.5, 2);
   const Array tall = sample({70, 2}, 66), mean = sample({5}, 67), variance = sample({5}, 68, 0.5, 2);
   return {
-      {"layer_norm", "no affine", {x}, [](Args a) { return layer_norm(a[0]); }},
-      {"layer_norm", "gain only, wide", {wide, wide_weight}, [](Args a) { return layer_norm(a[0], a[1]); }},
-      {"layer_norm", "gain and bias", {x, weight, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
-      {"rms_norm", "no gain", {x}, [](Args a) { return rms_norm(a[0]); }},
-      {"rms_norm", "gain, wide", {wide, wide_weight}, [](Args a) { return rms_norm(a[0], a[1]); }},
       {"batch_norm", "no affine", {x}, [](Args a) { return batch_norm(a[0]).y; }},
-      {"batch_norm", "gain only, wide", {wide, wide_weight}, [](Args a) { return batch_norm(a[0], a[1]).y; }},
-      {"batch_norm", "gain and bias", {x, weight, bias}, [](Args a) { return batch_norm(a[0], a[1], a[2]).y; }},
+      {"batch_norm", "weight only, wide", {wide, wide_weight}, [](Args a) { return batch_norm(a[0], a[1]).y; }},
+      {"batch_norm", "weight and bias", {x, weight, bias}, [](Args a) { return batch_norm(a[0], a[1], a[2]).y; }},
       {"batch_norm", "more rows than a block", {tall}, [](Args a) { return batch_norm(a[0]).y; }},
       {"batch_norm_eval", "no affine", {x}, [=](Args a) { return batch_norm_eval(a[0], mean, variance); }},
       {"batch_norm_eval",
-       "gain and bias",
+       "weight and bias",
        {x, weight, bias},
        [=](Args a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2]); }},
   };

@@ -1,3 +1,4 @@
+// Rotary positions: differences of positions, offsets, errors.
 #include <xtape/core/ops.hpp>
 
 #include <xtape/core/gradcheck.hpp>
@@ -7,29 +8,19 @@
 using namespace xtape;
 using namespace xtape::test;
 
-TEST_CASE("split_heads equals slice, reshape and permute, and join_heads inverts it") {
-  const Tensor x(sample({2, 3, 10}, 1));
-  const Tensor want = permute(reshape(slice(x, 2, 2, 8), {2, 3, 3, 2}), {0, 2, 1, 3});
-  check_equal(split_heads(x, 2, 3, 2).value(), want.value());
-  check_equal(join_heads(want).value(), slice(x, 2, 2, 8).value());
-  check_throws<ShapeError>([&] { split_heads(x, 6, 3, 2); },
-                           "[split_heads] x must be [B, T, C] with 3 heads of 2 columns from column 6 on; got shape");
-  check_throws<ShapeError>([&] { join_heads(x); }, "[join_heads] x must be [B, H, T, D]");
-}
-
 TEST_CASE("rotary: dot products depend on the difference of positions only, and lengths are kept") {
   const Tensor q(sample({1, 1, 1, 6}, 1)), k(sample({1, 1, 1, 6}, 2));
   const auto product = [&](index_t at_q, index_t at_k) {
-    return static_cast<double>(sum(rotary(q, {.first = at_q}) * rotary(k, {.first = at_k})).item());
+    return static_cast<double>(sum(rotary(q, {.offset = at_q}) * rotary(k, {.offset = at_k})).item());
   };
   for (index_t shift : {1, 10, 1000})
     check_near(product(5 + shift, 2 + shift), product(5, 2), {0, tolerance(1e-10, 1e-5)});
   CHECK(std::abs(product(5, 2) - product(5, 3)) > 1e-3);
   check_equal(rotary(q).value(), q.value());
-  check_near(norm(rotary(q, {.first = 7})).item(), norm(q).item(), {tolerance(1e-14, 1e-6), 0});
-  // Pair i is rotated by base^(-2i/D) per position.
-  const Tensor turned = rotary(Tensor(array({1, 1, 2, 4}, {0, 0, 0, 0, 1, 0, 1, 0})), {.base = 16});
-  check_near(slice(turned, 2, 1).value(),
+  check_near(norm(rotary(q, {.offset = 7})).item(), norm(q).item(), {tolerance(1e-14, 1e-6), 0});
+  // Pair i rotates by base^(-2i/D) a position.
+  const Tensor rotated = rotary(Tensor(array({1, 1, 2, 4}, {0, 0, 0, 0, 1, 0, 1, 0})), {.base = 16});
+  check_near(slice(rotated, 2, 1).value(),
              array({1, 1, 1, 4}, {std::cos(1.0), std::sin(1.0), std::cos(0.25), std::sin(0.25)}),
              {tolerance(1e-14, 1e-6), 0});
 }
@@ -37,10 +28,10 @@ TEST_CASE("rotary: dot products depend on the difference of positions only, and 
 TEST_CASE("rotary: positions count from an offset, which may differ between sequences") {
   const Tensor x(sample({2, 3, 5, 4}, 1));
   const Tensor whole = rotary(x);
-  check_equal(rotary(slice(x, 2, 2, 5), {.first = 2}).value(), slice(whole, 2, 2, 5).value());
+  check_equal(rotary(slice(x, 2, 2, 5), {.offset = 2}).value(), slice(whole, 2, 2, 5).value());
   const Tensor shifted = rotary(x, {.offsets = IndexArray{0, 3}});
   check_equal(slice(shifted, 0, 0, 1).value(), slice(whole, 0, 0, 1).value());
-  check_equal(slice(shifted, 0, 1, 2).value(), rotary(slice(x, 0, 1, 2), {.first = 3}).value());
+  check_equal(slice(shifted, 0, 1, 2).value(), rotary(slice(x, 0, 1, 2), {.offset = 3}).value());
 }
 
 TEST_CASE("rotary: invalid widths, offsets and bases are refused") {

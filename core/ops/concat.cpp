@@ -1,0 +1,151 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/ops/concat.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
+#include <xtape/core/ops/shape.hpp>
+
+#include <algorithm>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+/// Where a part lies in the joined array: `outer` blocks of `part_size` elements, `joined_size` apart, from element
+/// `offset` on.
+struct PartPlace {
+  index_t outer, part_size, joined_size, offset;
+
+  kernels::StridedLoop loop() const {
+    kernels::StridedLoop out;
+    out.rank = 2;
+    out.size[0] = outer;
+    out.size[1] = part_size;
+    out.stride[0] = joined_size;
+    out.stride[1] = 1;
+    return out;
+  }
+};
+
+/// The parts joined into `shape`; each part and the result consist of the same number `outer` of blocks.
+Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape, index_t outer) {
+  Array y(shape);
+  const index_t joined_size = outer ? count_of(y) / outer : 0;
+  std::vector<PartPlace> places;
+  index_t offset = 0;
+  for (const Tensor& part : parts) {
+    const index_t size = outer ? part.numel() / outer : 0;
+    places.push_back({outer, size, joined_size, offset});
+    kernels::copy_to_strided(places.back().loop(), part.data(), offset_pointer(y.data(), offset), false);
+    offset += size;
+  }
+  const std::vector<Operand> operands(parts.begin(), parts.end());
+  return Tape::record(
+      op, std::span<const Operand>(operands), Tensor(std::move(y)), [places](const Array& dy, Grads& g) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+          if (!g.needs(i)) continue;
+          const Output to = g.buffer(i);
+          kernels::copy_from_strided(places[i].loop(), offset_pointer(dy.data(), places[i].offset), to.data, to.add);
+        }
+      });
+}
+
+}  // namespace
+
+Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
+  if (parts.empty()) throw ValueError("concat", "there is nothing to join");
+  Shape shape = parts[0].shape();
+  const std::size_t at = normalize_axis("concat", axis, shape);
+  const index_t outer = around_axis(shape, at).outer;
+  shape[at] = 0;
+  for (const Tensor& part : parts) {
+    Shape other = part.shape();
+    if (other.size() == shape.size()) other[at] = shape[at];
+    if (!same_shape(other, shape))
+      fail_shapes<Shape>("concat", "shapes may differ in the joined axis only", {parts[0].shape(), part.shape()});
+    shape[at] += part.shape()[at];
+  }
+  element_count(shape, "concat");
+  return join("concat", parts, shape, outer);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
+  if (parts.empty()) throw ValueError("stack", "there is nothing to stack");
+  for (const Tensor& part : parts)
+    if (!same_shape(part.shape(), parts[0].shape()))
+      fail_shapes<Shape>("stack", "the shapes must agree", {parts[0].shape(), part.shape()});
+  const Shape shape = insert_axis("stack", parts[0].shape(), axis, parts.size());
+  element_count(shape, "stack");
+  return join("stack", parts, shape, around_axis(shape, normalize_axis("stack", axis, shape)).outer);
+}
+
+std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
+  if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
+  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
+  Axes sizes = {std::min(size, whole)};  // of an empty axis, too
+  for (index_t begin = size; begin < whole; begin += size) sizes.push_back(std::min(size, whole - begin));
+  return split_with_sizes(x, sizes, axis);
+}
+
+std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
+  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
+  index_t total = 0;
+  for (index_t size : sizes) {
+    if (size < 0 || size > whole - total)
+      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(whole));
+    total += size;
+  }
+  if (total != whole) throw ValueError("split", "the sizes must add up to " + std::to_string(whole));
+  std::vector<Tensor> parts;
+  index_t begin = 0;
+  for (index_t size : sizes) {
+    parts.push_back(slice(x, axis, begin, begin + size));
+    begin += size;
+  }
+  return parts;
+}
+
+GradCases concat_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array cube = sample({2, 3, 4}, 31), other = sample({2, 2, 4}, 33), cube2 = sample({2, 3, 4}, 34);
+  return {
+      {"concat",
+       "middle axis",
+       {cube, other},
+       [](Args x) {
+         return concat({x[0], x[1]}, 1);
+       }},
+      {"concat",
+       "the same part twice",
+       {cube, cube},
+       [](Args x) {
+         return concat({x[0], x[1]}, -1);
+       }},
+      {"stack",
+       "in front",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, 0);
+       }},
+      {"stack",
+       "in the middle",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, 1);
+       }},
+      {"stack",
+       "behind",
+       {cube, cube2},
+       [](Args x) {
+         return stack({x[0], x[1]}, -1);
+       }},
+      {"slice", "split, a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
+      {"slice",
+       "split, all parts",
+       {cube},
+       [](Args x) {
+         return concat(split_with_sizes(x[0], {1, 3}, 2), 2);
+       }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,60 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/layer_norm.hpp>
+#include <xtape/core/ops/internal/norm_checks.hpp>
+#include <xtape/core/ops/internal/reduce_rows.hpp>
+#include <xtape/core/ops/layer_norm.hpp>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+/// Layer norm, or RMS norm without `subtract_mean`.
+Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       double eps) {
+  if (x.rank() < 1 || x.size(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
+  check_norm_arguments(op, x, weight, bias, eps);
+  const index_t width = x.size(-1), rows = x.numel() / width;
+  Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
+  Array inverse_std(Shape{static_cast<std::size_t>(rows)});
+  Array y(x.shape());
+  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), static_cast<real>(eps), y.data(),
+                      subtract_mean ? mean.data() : nullptr, inverse_std.data(), rows, width);
+  return Tape::record(
+      op, {x, weight, bias}, Tensor(std::move(y)),
+      [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+       inverse_std = Tensor(std::move(inverse_std)), rows, width](const Array& dy, Grads& g) {
+        Output to[3];
+        for (std::size_t i = 0; i < 3; ++i)
+          if (g.needs(i)) to[i] = g.buffer(i);
+        const kernels::NormRows in{
+            x.data(), data_or_null(weight), subtract_mean ? mean.data() : nullptr, inverse_std.data(), dy.data(), rows,
+            width};
+        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
+      });
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  return normalized_rows("layer_norm", true, x, weight, bias, eps);
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  return normalized_rows("rms_norm", false, x, weight, {}, eps);
+}
+
+GradCases layer_norm_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array x = sample({2, 3, 5}, 61), weight = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
+  const Array wide = sample({3, 37}, 64), wide_weight = sample({37}, 65, 0.5, 2);
+  return {
+      {"layer_norm", "no affine", {x}, [](Args a) { return layer_norm(a[0]); }},
+      {"layer_norm", "weight only, wide", {wide, wide_weight}, [](Args a) { return layer_norm(a[0], a[1]); }},
+      {"layer_norm", "weight and bias", {x, weight, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
+      {"rms_norm", "no weight", {x}, [](Args a) { return rms_norm(a[0]); }},
+      {"rms_norm", "weight, wide", {wide, wide_weight}, [](Args a) { return rms_norm(a[0], a[1]); }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

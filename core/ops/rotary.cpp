@@ -1,0 +1,71 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/gradcheck.hpp>
+#include <xtape/core/kernels/rotary.hpp>
+#include <xtape/core/ops/rotary.hpp>
+
+#include <cmath>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+/// Cosine and sine of every angle, [B or 1, T, D/2] each.
+struct AngleTable {
+  Array cosines, sines;
+
+  AngleTable(const Tensor& x, const RotaryOptions& o) {
+    const index_t sequences = o.offsets.dimension() ? x.size(0) : 1, time = x.size(2), pairs = x.size(3) / 2;
+    cosines = Array(shape_of({sequences, time, pairs}));
+    sines = Array(cosines.shape());
+    for (index_t i = 0; i < pairs; ++i) {
+      const double frequency = std::pow(o.base, -2 * static_cast<double>(i) / static_cast<double>(2 * pairs));
+      for (index_t b = 0; b < sequences; ++b) {
+        const index_t offset = o.offsets.dimension() ? o.offsets.data()[b] : o.offset;
+        for (index_t t = 0; t < time; ++t) {
+          const double angle = static_cast<double>(offset + t) * frequency;
+          cosines.data()[(b * time + t) * pairs + i] = static_cast<real>(std::cos(angle));
+          sines.data()[(b * time + t) * pairs + i] = static_cast<real>(std::sin(angle));
+        }
+      }
+    }
+  }
+
+  void rotate(kernels::Rotation rotation, const Shape& shape, const real* x, Output y) const {
+    const auto row_size = static_cast<index_t>(shape[2] * shape[3]);
+    const kernels::RotaryAngles angles{cosines.data(), sines.data(), cosines.shape()[0] == 1 ? 0 : row_size / 2};
+    kernels::rotary(angles, rotation, static_cast<index_t>(shape[0]), static_cast<index_t>(shape[1]), row_size, x, y);
+  }
+};
+
+}  // namespace
+
+Tensor rotary(const Tensor& x, const RotaryOptions& options) {
+  if (x.rank() != 4 || x.size(3) % 2 != 0)
+    fail_shapes<Shape>("rotary", "x must be [B, H, T, D] with an even D", {x.shape()});
+  if (options.offsets.dimension() && static_cast<index_t>(options.offsets.size()) != x.size(0))
+    fail_shapes<Shape>("rotary", "offsets must be [B]", {x.shape(), options.offsets.shape()});
+  if (!(options.base > 0) || std::isinf(options.base))
+    throw ValueError("rotary", "the base must be positive, not " + std::to_string(options.base));
+  AngleTable angles(x, options);
+  Array y(x.shape());
+  angles.rotate(kernels::Rotation::forward, x.shape(), x.data(), {y.data()});
+  return Tape::record("rotary", {x}, Tensor(std::move(y)), [angles = std::move(angles)](const Array& dy, Grads& g) {
+    angles.rotate(kernels::Rotation::backward, dy.shape(), dy.data(), g.buffer(0));
+  });
+}
+
+GradCases rotary_grad_cases() {
+  using Args = std::span<const Tensor>;
+  const Array heads = sample({2, 3, 4, 6}, 122);
+  return {
+      {"rotary", "", {heads}, [](Args a) { return rotary(a[0], {.offset = 3}); }},
+      {"rotary",
+       "an offset for each sequence",
+       {heads},
+       [](Args a) {
+         return rotary(a[0], {.offsets = IndexArray{0, 5}, .base = 100});
+       }},
+  };
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

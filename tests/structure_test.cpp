@@ -103,7 +103,7 @@ TEST_CASE("rooms include only the rooms below them") {
       {"nn", {"core", "core/kernels", "nn"}},
       {"optim", {"core", "core/kernels", "optim"}},
       {"data", {"core", "core/kernels", "data"}},
-      {"models", {"core", "core/kernels", "nn", "models"}},
+      {"models", {"core", "core/kernels", "nn", "data", "models"}},
       {"train", {"core", "core/kernels", "nn", "optim", "data", "train"}},
       {"inspect", {"core", "core/kernels", "nn", "optim", "data", "train", "inspect"}},
   };

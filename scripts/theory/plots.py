@@ -1,4 +1,4 @@
-"""Plots as SVG that takes its colours from the page: lines, points and square pictures."""
+"""Plots as SVG that takes its colors from the page: lines, points and square pictures."""
 import html
 import math
 import re
@@ -91,21 +91,21 @@ def shown_points(curve, plot):
             yield x, y
 
 
-def drawn_curve(curve, colour, points, x_axis, y_axis):
+def drawn_curve(curve, color, points, x_axis, y_axis):
     places = [(x_axis.place(x), y_axis.place(y)) for x, y in points]
     parts = []
     if not curve["points"] and len(places) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         dashes = ' stroke-dasharray="6 4"' if curve["predicted"] else ""
-        parts.append(f'<polyline points="{path}" class="line {colour}"{dashes}/>')
+        parts.append(f'<polyline points="{path}" class="line {color}"{dashes}/>')
     if curve["points"] or (not curve["predicted"] and len(places) <= 14):
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if curve["points"] else 2.6}" class="dot {colour}"/>'
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if curve["points"] else 2.6}" class="dot {color}"/>'
                   for x, y in places]
     return "".join(parts)
 
 
-def colours_of(curves):
-    """Predicted curves take the colour of the measured one that follows, if they come in pairs; else ink."""
+def colors_of(curves):
+    """Predicted curves take the color of the measured one that follows, if they come in pairs; else ink."""
     measured = iter(f"c{i % 9}" for i in range(99))
     return ["ink" if curve["predicted"] else next(measured) for curve in curves]
 
@@ -122,9 +122,9 @@ def plot_svg(plot):
     for place, text in x_axis.ticks():
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" class="grid"/>')
         parts.append(f'<text x="{place:.1f}" y="{HEIGHT - BOTTOM + 17}" class="tick" text-anchor="middle">{text}</text>')
-    colours = colours_of(plot["curves"])
+    colors = colors_of(plot["curves"])
     order = sorted(range(len(points)), key=lambda i: plot["curves"][i]["points"])  # points over lines
-    parts += [drawn_curve(plot["curves"][i], colours[i], points[i], x_axis, y_axis) for i in order]
+    parts += [drawn_curve(plot["curves"][i], colors[i], points[i], x_axis, y_axis) for i in order]
     label = html.escape(plot["x_label"])
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" class="axis" text-anchor="middle">{label}</text>')
     title = html.escape(f'{plot["title"]}: {plot["y_label"]} over {plot["x_label"]}')
@@ -133,10 +133,10 @@ def plot_svg(plot):
 
 def legend(plot):
     items = []
-    for curve, colour in zip(plot["curves"], colours_of(plot["curves"])):
+    for curve, color in zip(plot["curves"], colors_of(plot["curves"])):
         dashes = ' stroke-dasharray="5 3"' if curve["predicted"] else ""
-        mark = (f'<circle cx="11" cy="6" r="4" class="dot {colour}"/>' if curve["points"] else
-                f'<line x1="0" x2="22" y1="6" y2="6" class="line {colour}"{dashes}/>')
+        mark = (f'<circle cx="11" cy="6" r="4" class="dot {color}"/>' if curve["points"] else
+                f'<line x1="0" x2="22" y1="6" y2="6" class="line {color}"{dashes}/>')
         name = formula(curve["name"]) + (" (predicted)" if curve["predicted"] else "")
         items.append(f'<li><svg width="22" height="12" aria-hidden="true">{mark}</svg>{name}</li>')
     return f'<ul class="legend">{"".join(items)}</ul>'
@@ -147,7 +147,7 @@ def plot_figure(plot):
             f'</figcaption>{legend(plot)}{plot_svg(plot)}</figure>')
 
 
-# Every eighth colour of viridis, from dark to light.
+# Every eighth color of viridis, from dark to light.
 VIRIDIS = [(68, 1, 84), (70, 50, 127), (54, 92, 141), (39, 127, 142), (31, 161, 135), (74, 194, 109), (160, 218, 57),
            (253, 231, 37)]
 
@@ -159,7 +159,7 @@ def viridis(share):
 
 
 def picture_figure(picture):
-    """Weights as squares, coloured by their square roots; what causality hides is left out."""
+    """Weights as squares, colored by their square roots; what causality hides is left out."""
     rows = picture["rows"]
     size = 9
     cells = "".join(

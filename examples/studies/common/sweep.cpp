@@ -1,4 +1,5 @@
-#include "studies/common/sweep.hpp"
+#include "sweep.hpp"
+
 #include <xtape/core/error.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/log/console.hpp>
@@ -20,7 +21,7 @@
 #include <set>
 #include <thread>
 
-namespace xtape {
+namespace xtape::examples {
 
 namespace fs = std::filesystem;
 
@@ -202,4 +203,4 @@ std::vector<SweepOutcome> sweep(const std::vector<SweepRun>& runs, const SweepBo
   return Sweep(runs, body, options).run();
 }
 
-}  // namespace xtape
+}  // namespace xtape::examples

@@ -109,7 +109,7 @@ void train(int argc, char** argv) {
   std::cout << std::fixed << std::setprecision(2) << "accuracy on " << data.test().size()
             << " held-out images: " << 100 * accuracy(data.test(), by_model)
             << " % (nearest class mean: " << 100 * accuracy(data.test(), nearest_class_mean(data.train()))
-            << " %, nearest neighbour: " << 100 * accuracy(data.test(), nearest_neighbor(data.train())) << " %)"
+            << " %, nearest neighbor: " << 100 * accuracy(data.test(), nearest_neighbor(data.train())) << " %)"
             << std::endl;
 }
 

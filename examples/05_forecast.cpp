@@ -42,7 +42,7 @@ std::string plot(const SeriesData& data, const std::vector<index_t>& windows, co
       naive.values.push_back(data.seasonal_naive(window, t));
       told.values.push_back(naive.values.back() + change);
     }
-  return line_plot({naive, truth, told}, "truth black, forecast red, seasonal-naive forecast grey; " +
+  return line_plot({naive, truth, told}, "truth black, forecast red, seasonal-naive forecast gray; " +
                                              std::to_string(windows.size()) + " forecasts of " +
                                              std::to_string(data.options().horizon) + " values each");
 }

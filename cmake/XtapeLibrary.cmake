@@ -22,8 +22,9 @@ if(XTAPE_SANITIZE)
   target_link_options(xtape_options INTERFACE -fsanitize=${XTAPE_SANITIZE})
 endif()
 
-# Sources of train and inspect that depend on the scalar type. The structure test compares this list with the sources.
-set(XTAPE_DTYPE_SOURCES inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
+# Sources of data, inspect and train that depend on the scalar type. The structure test compares this list with the
+# sources.
+set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
     inspect/measure/jacobian.cpp inspect/measure/update_split.cpp
     train/checkpoints.cpp train/trained_weights.cpp train/weights.cpp)
 

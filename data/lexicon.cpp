@@ -153,6 +153,12 @@ PronunciationData::Batch PronunciationData::batch_of(const std::vector<std::pair
   return {padded(letters, kPadding), padded(inputs, kPadding).ids, padded(targets, kIgnored).ids};
 }
 
+std::string PronunciationData::sounds_text(const std::vector<index_t>& sounds) const {
+  std::string out;
+  for (index_t sound : sounds) out += (out.empty() ? "" : " ") + sound_name(sound);
+  return out;
+}
+
 PronunciationData::Batch PronunciationData::train_batch(index_t step, index_t batch) const {
   if (order_.empty() || batch != batch_) {
     order_.clear();

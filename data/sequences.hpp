@@ -2,7 +2,9 @@
 #pragma once
 
 #include <xtape/core/array.hpp>
+#include <xtape/core/error.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace xtape {
@@ -16,6 +18,16 @@ struct PaddedSequences {
 
 /// Pads with `filler`. Throws ValueError if there are no sequences.
 PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index_t filler);
+
+/// The items in groups of `size`, in order; the last group may be smaller. Throws ValueError for a size below 1.
+template <class Item>
+std::vector<std::vector<Item>> groups_of(index_t size, const std::vector<Item>& items) {
+  if (size < 1) throw ValueError("groups_of", "a group must have at least 1 item, got " + std::to_string(size));
+  std::vector<std::vector<Item>> out;
+  for (auto first = items.begin(); first != items.end(); first += std::ssize(out.back()))
+    out.emplace_back(first, first + std::min<std::ptrdiff_t>(size, items.end() - first));
+  return out;
+}
 
 /// A random permutation of 0..n-1 that depends on (seed, stream) only (Fisher and Yates).
 std::vector<index_t> shuffled(index_t n, std::uint64_t seed, std::uint64_t stream);

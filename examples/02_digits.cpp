@@ -1,9 +1,10 @@
 // Trains a multi-layer perceptron to read handwritten digits, beside two baselines that need no training.
+// Run: scripts/get_data.sh digits && build/release/examples/digits
+#include <xtape/data/image_baselines.hpp>
 #include <xtape/xtape.hpp>
 
 #include <iomanip>
 #include <iostream>
-#include <numeric>
 
 using namespace xtape;
 
@@ -52,59 +53,6 @@ class Perceptron {
   std::vector<Hidden> hidden_;
   Linear head_;
 };
-
-/// The labels of the references nearest to each row: images [B, P], references [N, P].
-std::vector<index_t> nearest(const Array& images, const Array& references, const std::vector<index_t>& labels) {
-  const Tensor r(references), half_squares = sum(r * r, {1}) * real(0.5);  // |x - r|^2 = |x|^2 - 2 (x r - |r|^2 / 2)
-  std::vector<index_t> out;
-  for (index_t place : argmax(matmul(Tensor(images), r, {.transpose_b = true}) - half_squares, 1))
-    out.push_back(labels[static_cast<std::size_t>(place)]);
-  return out;
-}
-
-/// The mean image of each class [10, P].
-Array class_means(const ImageBatch& all) {
-  const std::size_t pixels = all.images.shape()[1];
-  std::vector<double> sums(ImageData::kClasses * pixels), counts(ImageData::kClasses);
-  for (std::size_t n = 0; n < all.labels.size(); ++n) {
-    const auto label = static_cast<std::size_t>(all.labels.data()[n]);
-    ++counts[label];
-    for (std::size_t i = 0; i < pixels; ++i)
-      sums[label * pixels + i] += static_cast<double>(all.images.data()[n * pixels + i]);
-  }
-  Array means(Shape{ImageData::kClasses, pixels});
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    means.data()[i] = static_cast<real>(sums[i] / std::max(counts[i / pixels], 1.0));
-  return means;
-}
-
-/// The share of a set's images that `classify`, which maps images [B, P] to labels, gets right.
-template <class Classify>
-double accuracy(const ImageSet& set, const Classify& classify) {
-  std::size_t right = 0;
-  for (std::size_t first = 0; first < set.size(); first += 100) {
-    std::vector<index_t> items(std::min<std::size_t>(100, set.size() - first));
-    std::iota(items.begin(), items.end(), static_cast<index_t>(first));
-    const ImageBatch batch = image_batch(set, items);
-    const std::vector<index_t> guesses = classify(batch.images);
-    for (std::size_t i = 0; i < items.size(); ++i) right += guesses[i] == batch.labels.data()[i];
-  }
-  return static_cast<double>(right) / static_cast<double>(set.size());
-}
-
-void print_result(const ImageData& data, double by_model) {
-  std::vector<index_t> items(data.train().size()), classes(ImageData::kClasses);
-  std::iota(items.begin(), items.end(), 0);
-  std::iota(classes.begin(), classes.end(), 0);
-  const ImageBatch all = image_batch(data.train(), items);
-  const Array means = class_means(all);
-  const auto by_mean = [&](const Array& images) { return nearest(images, means, classes); };
-  const auto by_neighbor = [&](const Array& images) { return nearest(images, all.images, data.train().labels); };
-  std::cout << std::fixed << std::setprecision(2) << "accuracy on " << data.test().size()
-            << " held-out images: " << 100 * by_model
-            << " % (nearest class mean: " << 100 * accuracy(data.test(), by_mean)
-            << " %, nearest neighbour: " << 100 * accuracy(data.test(), by_neighbor) << " %)" << std::endl;
-}
 
 void train(int argc, char** argv) {
   Args args("digits", "Trains a multi-layer perceptron to read handwritten digits.", {.steps = 500, .quick_steps = 30});
@@ -158,7 +106,11 @@ void train(int argc, char** argv) {
 
   store.eval();
   std::cout << "accuracy on validation images: " << 100 * accuracy(data.validation(), by_model) << " %\n";
-  print_result(data, accuracy(data.test(), by_model));
+  std::cout << std::fixed << std::setprecision(2) << "accuracy on " << data.test().size()
+            << " held-out images: " << 100 * accuracy(data.test(), by_model)
+            << " % (nearest class mean: " << 100 * accuracy(data.test(), nearest_class_mean(data.train()))
+            << " %, nearest neighbor: " << 100 * accuracy(data.test(), nearest_neighbor(data.train())) << " %)"
+            << std::endl;
 }
 
 int main(int argc, char** argv) { return run_program(train, argc, argv); }

@@ -1,5 +1,5 @@
-// Trains a recurrent network on a text, character by character, and lets it write. The text is read from front to end
-// in parallel streams: the state is carried from batch to batch, gradients stop at each batch's first character.
+// Trains a recurrent network on a text, character by character, and lets it write.
+// Run: scripts/get_data.sh kjv && build/release/examples/char_rnn
 #include <xtape/xtape.hpp>
 
 #include <iostream>
@@ -68,6 +68,8 @@ void train(int argc, char** argv) {
   const Metadata must_match = {{"text", text.fingerprint()}, {"vocabulary", text.vocabulary().symbols()}};
   Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval, .keep = keep, .must_match = must_match});
 
+  // Parallel streams read the text from front to end. The state is carried from batch to batch; gradients stop at the
+  // first character of each batch.
   CharRNNState state;
   checkpoints.carry("h", state.h);
   checkpoints.carry("c", state.c);

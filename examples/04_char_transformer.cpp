@@ -1,4 +1,5 @@
 // Trains a small transformer on a text, character by character, and lets it write.
+// Run: scripts/get_data.sh kjv && build/release/examples/char_transformer
 #include <xtape/xtape.hpp>
 
 #include <iostream>
@@ -13,20 +14,6 @@ void evaluate(const TrainedWeights& trained, const std::string& text_file, index
   trained.load(store);
   const std::vector<Batch> batches = reading_batches(ids, model.config().context, 16);
   std::cout << format_evaluation(mean_loss(store, model, batches), ids) << std::endl;
-}
-
-/// The first characters of the validation text, 32 at most.
-std::string beginning(const Vocabulary& vocabulary, const std::vector<Batch>& validation) {
-  const IndexArray& window = validation.front().inputs;
-  const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(32, window.shape()[1]));
-  return vocabulary.decode(std::vector<index_t>(window.begin(), window.begin() + count));
-}
-
-/// Each of the characters by itself.
-std::vector<std::string> symbols(const Vocabulary& vocabulary, const IndexArray& ids) {
-  std::vector<std::string> out;
-  for (index_t id : ids) out.push_back(vocabulary.decode(std::vector<index_t>{id}));
-  return out;
 }
 
 void train(int argc, char** argv) {
@@ -70,9 +57,13 @@ void train(int argc, char** argv) {
 
   const TextData text = load_text(text_file, {.context = context, .seed = args.seed()});
   const std::vector<Batch> validation = text.validation_batches(16, 256);
-  const IndexArray looked_at =
-      text.vocabulary().encode((*sentence).empty() ? beginning(text.vocabulary(), validation) : *sentence);
-  const std::vector<std::string> places = symbols(text.vocabulary(), looked_at);
+  // The sample goes on from the first validation window. By default the log keeps the attention of its beginning.
+  const std::vector<index_t> start(validation.front().inputs.begin(), validation.front().inputs.begin() + context);
+  const auto shown = static_cast<std::size_t>(std::min<index_t>(32, context));
+  const IndexArray looked_at = text.vocabulary().encode(
+      (*sentence).empty() ? text.vocabulary().decode(std::span(start).first(shown)) : *sentence);
+  std::vector<std::string> places;  // the characters themselves
+  for (index_t id : looked_at) places.push_back(text.vocabulary().decode(std::vector<index_t>{id}));
   ParamStore store(args.seed());
   const TransformerLM model(store.root(), {.vocab = text.vocab(),
                                            .context = context,
@@ -117,9 +108,8 @@ void train(int argc, char** argv) {
   save_weights(log.directory() + "/weights.safetensors", store, must_match);
 
   store.eval();
-  const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window
   const std::vector<index_t> written =
-      generate(model, {start.begin(), start.begin() + context},
+      generate(model, start,
                {.length = sample, .temperature = temperature, .top_k = top_k, .top_p = top_p, .seed = args.seed()});
   std::cout << "\nA sample:\n" << text.vocabulary().decode(written) << std::endl;
 }

@@ -1,39 +1,27 @@
-// Trains a recurrent network to forecast the next day of an hourly series, beside the seasonal-naive forecast: tomorrow
-// will be as today. The network tells what will differ from it.
+// Trains a GRU to forecast the next day of an hourly series, beside the seasonal-naive forecast (tomorrow is as today).
+// Run: scripts/get_data.sh temperatures && build/release/examples/forecast
+#include <xtape/inspect/report/line_plot.hpp>
 #include <xtape/xtape.hpp>
 
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 
 using namespace xtape;
 
-/// inputs [B, T, 2] -> the change against the seasonal-naive forecast [B, H].
-class Forecaster {
- public:
-  Forecaster(const Scope& scope, index_t hidden, index_t horizon)
-      : rnn_(scope / "rnn", 2, hidden), head_(scope / "head", hidden, horizon) {}
-
-  Tensor operator()(const Array& inputs) const { return head_(rnn_(Tensor(inputs)).state.h.back()); }
-
- private:
-  GRU rnn_;
-  Linear head_;
-};
+/// inputs [B, T, 2] -> the difference of the next H values from their seasonal-naive forecast, standardized [B, H].
+using Forecaster = std::function<Tensor(const Array& inputs)>;
 
 struct Errors {
-  double absolute = 0, squared = 0;  ///< mean over all values told: |error|, error^2, in the units of the series
+  double absolute = 0, squared = 0;  ///< means over all forecast values: |error|, error^2, in the units of the series
 };
 
-/// Errors of the model, or without one of the seasonal-naive forecast, which tells no change.
-Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, const Forecaster* model) {
+/// Errors of a model; if it is empty, of the seasonal-naive forecast.
+Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, const Forecaster& model) {
   Errors out;
   double count = 0;
-  for (std::size_t first = 0; first < windows.size(); first += 100) {
-    const std::size_t last = std::min(windows.size(), first + 100);
-    const SeriesBatch batch = series_batch(data, {windows.begin() + static_cast<std::ptrdiff_t>(first),
-                                                  windows.begin() + static_cast<std::ptrdiff_t>(last)});
-    const Array told = model == nullptr ? Array(batch.changes.shape(), 0) : (*model)(batch.inputs).value();
+  for (const std::vector<index_t>& some : groups_of(100, windows)) {
+    const SeriesBatch batch = series_batch(data, some);
+    const Array told = model ? model(batch.inputs).value() : Array(batch.changes.shape(), 0);
     for (std::size_t i = 0; i < told.size(); ++i, ++count) {
       const double error = static_cast<double>(told.data()[i] - batch.changes.data()[i]) * data.change_stddev();
       out.absolute += std::abs(error);
@@ -43,47 +31,20 @@ Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, co
   return {out.absolute / count, out.squared / count};
 }
 
-/// One line of the plot, from values side by side.
-std::string polyline(const std::vector<double>& values, double low, double high, const std::string& color) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << "<polyline fill=\"none\" stroke=\"" << color << "\" points=\"";
-  for (std::size_t i = 0; i < values.size(); ++i)
-    out << 60 + 900.0 * static_cast<double>(i) / static_cast<double>(values.size()) << ','
-        << 320 - 280 * (values[i] - low) / (high - low) << ' ';
-  out << "\"/>\n";
-  return out.str();
-}
-
 /// A picture of the forecasts of some windows, one after the other, as SVG.
 std::string plot(const SeriesData& data, const std::vector<index_t>& windows, const Forecaster& model) {
   const Array changes = model(series_batch(data, windows).inputs).value();
-  std::vector<double> truth, told, naive;
+  PlotLine naive{{}, "#bbbbbb"}, truth{{}, "black"}, told{{}, "#d62728"};
   for (const index_t window : windows)
     for (index_t t = 0; t < data.options().horizon; ++t) {
-      truth.push_back(data.truth(window, t));
-      naive.push_back(data.seasonal_naive(window, t));
-      told.push_back(naive.back() + static_cast<double>(changes.data()[told.size()]) * data.change_stddev());
+      const double change = static_cast<double>(changes.data()[told.values.size()]) * data.change_stddev();
+      truth.values.push_back(data.truth(window, t));
+      naive.values.push_back(data.seasonal_naive(window, t));
+      told.values.push_back(naive.values.back() + change);
     }
-  double low = truth.front(), high = low;
-  for (const auto* values : {&truth, &told, &naive})
-    for (double value : *values) low = std::min(low, value), high = std::max(high, value);
-  if (high - low < 1e-9) high = low + 1;
-  std::ostringstream out;
-  out << std::setprecision(3) << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 370\" font-size=\"14\" "
-      << "font-family=\"sans-serif\" stroke-width=\"1.5\">\n<rect width=\"1000\" height=\"370\" fill=\"white\"/>\n"
-      << "<text x=\"8\" y=\"45\">" << high << "</text>\n<text x=\"8\" y=\"325\">" << low << "</text>\n"
-      << polyline(naive, low, high, "#bbbbbb") << polyline(truth, low, high, "black")
-      << polyline(told, low, high, "#d62728")
-      << "<text x=\"60\" y=\"355\">truth black, forecast red, seasonal-naive forecast grey; " << windows.size()
-      << " forecasts of " << data.options().horizon << " values each</text>\n</svg>\n";
-  return out.str();
-}
-
-void print_result(const SeriesData& data, const Errors& told, const Errors& naive) {
-  std::cout << std::fixed << std::setprecision(4) << "mean absolute error on "
-            << data.windows(SeriesData::Part::test).size() << " held-out windows: " << told.absolute
-            << " (seasonal naive: " << naive.absolute << "), root of the mean square " << std::sqrt(told.squared)
-            << " (seasonal naive: " << std::sqrt(naive.squared) << ")" << std::endl;
+  return line_plot({naive, truth, told}, "truth black, forecast red, seasonal-naive forecast gray; " +
+                                             std::to_string(windows.size()) + " forecasts of " +
+                                             std::to_string(data.options().horizon) + " values each");
 }
 
 void train(int argc, char** argv) {
@@ -113,17 +74,18 @@ void train(int argc, char** argv) {
   const SeriesData data =
       load_series(file, column, {.context = context, .horizon = horizon, .season = season, .seed = args.seed()});
   ParamStore store(args.seed());
-  const Forecaster model(store.root(), hidden, horizon);
+  const GRU rnn(store.root() / "rnn", 2, hidden);
+  const Linear head(store.root() / "head", hidden, horizon);
+  const Forecaster model = [&](const Array& inputs) { return head(rnn(Tensor(inputs)).state.h.back()); };
   AdamW opt(decay_groups(store, 0.01));
   RunLog log(args, store, {.interval = log_interval});
   Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval});
 
   for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
-    std::optional<double> validation;
+    std::optional<double> error;  // of the validation windows
     if (step % val_interval == 0 || step + 1 == args.steps()) {
-      validation =
-          errors_of(data, data.windows(SeriesData::Part::validation, 7), &model).absolute / data.change_stddev();
-      checkpoints.validated(step, *validation);
+      error = errors_of(data, data.windows(SeriesData::Part::validation, 7), model).absolute / data.change_stddev();
+      checkpoints.validated(step, *error);
     }
     const SeriesBatch batch = series_batch(data, data.train_windows(step, batch_size));
     Tape tape;
@@ -132,24 +94,24 @@ void train(int argc, char** argv) {
     const double norm = clip_grad_norm(store, 1);
     const double rate = cosine(step, {.warmup = 50, .total = args.steps(), .peak = lr});
     if (log.accepts(step, loss.item(), norm)) opt.step(rate);
-    log.step(step,
-             {.loss = loss.item(),
-              .validation_loss = validation,
-              .lr = rate,
-              .grad_norm = norm,
-              .tokens = batch_size * context},
-             opt);
+    log.step(
+        step,
+        {.loss = loss.item(), .validation_loss = error, .lr = rate, .grad_norm = norm, .tokens = batch_size * context},
+        opt);
     store.zero_grad();
     checkpoints.step(step);
   }
   log.finish();
 
-  const std::vector<index_t> test = data.windows(SeriesData::Part::test);
-  std::vector<index_t> shown = data.windows(SeriesData::Part::test, horizon);
-  shown.resize(std::min<std::size_t>(shown.size(), 7));
+  const std::vector<index_t> shown = groups_of(7, data.windows(SeriesData::Part::test, horizon)).front();
   write_file(log.directory() + "/forecast.svg", plot(data, shown, model));
   std::cout << "forecast against truth is drawn in " << log.directory() << "/forecast.svg\n";
-  print_result(data, errors_of(data, test, &model), errors_of(data, test, nullptr));
+  const std::vector<index_t> test = data.windows(SeriesData::Part::test);
+  const Errors told = errors_of(data, test, model), naive = errors_of(data, test, {});
+  std::cout << std::fixed << std::setprecision(4) << "mean absolute error on " << test.size()
+            << " held-out windows: " << told.absolute << " (seasonal naive: " << naive.absolute
+            << "), root of the mean square " << std::sqrt(told.squared)
+            << " (seasonal naive: " << std::sqrt(naive.squared) << ")" << std::endl;
 }
 
 int main(int argc, char** argv) { return run_program(train, argc, argv); }

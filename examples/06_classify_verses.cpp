@@ -1,4 +1,5 @@
 // Trains a transformer to tell from which part of the King James text a verse comes, beside a naive-Bayes baseline.
+// Run: scripts/get_data.sh kjv && build/release/examples/classify_verses
 #include <xtape/xtape.hpp>
 
 #include <iomanip>
@@ -7,16 +8,14 @@
 using namespace xtape;
 
 constexpr std::size_t kParts = kVerseParts.size();
+using Examples = std::vector<VerseData::Example>;
 using Confusion = std::array<std::array<index_t, kParts>, kParts>;  // [true part][guessed part]
 
-/// Guesses of `classify`, which maps a batch to logits, over all examples.
+/// Guesses of `classify`, which maps examples to their parts, 200 at a time.
 template <class Classify>
-Confusion confusion_of(const std::vector<VerseData::Example>& examples, const Classify& classify) {
+Confusion confusion_of(const Examples& examples, const Classify& classify) {
   Confusion out = {};
-  for (std::size_t first = 0; first < examples.size(); first += 200) {
-    const std::size_t last = std::min(first + 200, examples.size());
-    const std::vector<VerseData::Example> some(examples.begin() + static_cast<std::ptrdiff_t>(first),
-                                               examples.begin() + static_cast<std::ptrdiff_t>(last));
+  for (const Examples& some : groups_of(200, examples)) {
     const std::vector<index_t> guesses = classify(some);
     for (std::size_t i = 0; i < some.size(); ++i)
       ++out[static_cast<std::size_t>(some[i].part)][static_cast<std::size_t>(guesses[i])];
@@ -78,12 +77,12 @@ void train(int argc, char** argv) {
                                                    .attention = attention_config(*attention, heads),
                                                    .dropout = dropout,
                                                    .pooling = *pooling == "mean" ? Pooling::mean : Pooling::first});
-  const auto by_model = [&](const std::vector<VerseData::Example>& examples) {
+  const auto by_model = [&](const Examples& examples) {
     const VerseData::Batch batch = VerseData::batch_of(examples);
     const IndexArray best = argmax(model(batch.words.ids, batch.words.padding), -1);
     return std::vector<index_t>(best.begin(), best.end());
   };
-  const auto by_baseline = [&](const std::vector<VerseData::Example>& examples) {
+  const auto by_baseline = [&](const Examples& examples) {
     std::vector<index_t> out;
     for (const auto& example : examples) out.push_back(baseline.classify(example.words));
     return out;
@@ -98,16 +97,13 @@ void train(int argc, char** argv) {
     tape.backward(loss);
     const double norm = clip_grad_norm(store, 1);
     const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
-    opt.step(rate);
-    log.step(
-        step,
-        {.loss = loss.item(), .lr = rate, .grad_norm = norm, .tokens = static_cast<index_t>(batch.words.ids.size())},
-        opt);
+    const auto tokens = static_cast<index_t>(batch.words.ids.size());
+    if (log.accepts(step, loss.item(), norm)) opt.step(rate);
+    log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm, .tokens = tokens}, opt);
     store.zero_grad();
     if (step % val_interval == val_interval - 1) {
-      store.eval();
+      const EvalMode eval(store);
       std::cout << "  validation accuracy " << accuracy(confusion_of(data.validation(), by_model)) << std::endl;
-      store.train();
     }
   }
   log.finish();

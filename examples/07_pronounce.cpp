@@ -1,4 +1,5 @@
 // Trains an encoder-decoder to say words: letters in, sounds out.
+// Run: scripts/get_data.sh cmu && build/release/examples/pronounce
 #include <xtape/xtape.hpp>
 
 #include <iomanip>
@@ -6,98 +7,28 @@
 
 using namespace xtape;
 
-using Words = std::vector<PronunciationData::Word>;
-
 /// The sounds of each word, by beam search.
 template <class Model>
-std::vector<std::vector<index_t>> said(const Model& model, const Words& words, index_t beams, index_t longest) {
-  std::vector<std::vector<index_t>> out;
-  for (std::size_t first = 0; first < words.size(); first += 100) {
-    std::vector<std::vector<index_t>> letters;
-    for (std::size_t i = first; i < std::min(first + 100, words.size()); ++i) letters.push_back(words[i].letters);
-    const PaddedSequences source = padded(letters, PronunciationData::kPadding);
-    auto decoding = model.start(source.ids, source.padding, beams);
-    const auto found = beam_search(
-        static_cast<index_t>(letters.size()), [&](const IndexArray& sounds) { return model.step(sounds, decoding); },
-        [&](const IndexArray& rows) { decoding.select(rows); },
-        {.beams = beams, .start = PronunciationData::kStart, .end = PronunciationData::kEnd, .longest = longest});
-    for (const std::vector<Hypothesis>& best : found) out.push_back(best.front().tokens);
-  }
-  return out;
+std::vector<std::vector<index_t>> said(const Model& model, const std::vector<PronunciationData::Word>& words,
+                                       index_t beams, index_t longest) {
+  std::vector<std::vector<index_t>> letters;
+  for (const PronunciationData::Word& word : words) letters.push_back(word.letters);
+  return best_sequences(
+      model, letters, PronunciationData::kPadding,
+      {.beams = beams, .start = PronunciationData::kStart, .end = PronunciationData::kEnd, .longest = longest});
 }
 
-std::string sounds_text(const PronunciationData& data, const std::vector<index_t>& sounds) {
-  std::string out;
-  for (index_t sound : sounds) out += (out.empty() ? "" : " ") + data.sound_name(sound);
-  return out;
-}
-
-/// How much of each sound's attention goes to each letter: a line a sound, a digit (tenths) a letter.
+/// How much of each sound's attention goes to each letter.
 template <class Model>
-void print_attention(const PronunciationData& data, const Model& model, const PronunciationData::Word& word,
-                     const std::vector<index_t>& sounds) {
-  const PaddedSequences source = padded({word.letters}, PronunciationData::kPadding);
+std::string attention_of(const Model& model, const PronunciationData& data, const PronunciationData::Word& word,
+                         const std::vector<index_t>& sounds) {
   std::vector<index_t> inputs = {PronunciationData::kStart};
-  inputs.insert(inputs.end(), sounds.begin(), sounds.end());
-  const Array weights = model.attention_to_source(source.ids, source.padding, padded({inputs}, 0).ids);  // [1, T, S]
-  std::cout << "\nattention of the sounds of '" << word.word << "' to its letters, in tenths:\n          ";
-  for (char letter : word.word) std::cout << ' ' << letter;
-  for (std::size_t t = 0; t < inputs.size(); ++t) {
-    const std::string name = t < sounds.size() ? data.sound_name(sounds[t]) : "end";
-    std::cout << '\n' << std::setw(10) << name;
-    for (std::size_t s = 0; s < word.letters.size(); ++s) {
-      const int tenths = static_cast<int>(10 * weights(0, t, s));
-      std::cout << ' ' << (tenths == 0 ? "." : tenths > 9 ? "9" : std::to_string(tenths));
-    }
-  }
-  std::cout << '\n';
-}
-
-struct Settings {
-  index_t batch_size, beams, log_interval, val_interval;
-  double lr, weight_decay, smoothing;
-};
-
-template <class Model>
-void run(const Args& args, const PronunciationData& data, const Settings& set, ParamStore& store, const Model& model) {
-  AdamW opt(decay_groups(store, set.weight_decay), {.beta2 = 0.98});
-  RunLog log(args, store, {.interval = set.log_interval});
-  for (index_t step = 0; step < args.steps(); ++step) {
-    const PronunciationData::Batch batch = data.train_batch(step, set.batch_size);
-    Tape tape;
-    const Tensor loss = cross_entropy(model(batch.source.ids, batch.source.padding, batch.inputs), batch.targets,
-                                      {.label_smoothing = set.smoothing});
-    tape.backward(loss);
-    const double norm = clip_grad_norm(store, 1);
-    const double rate = cosine(step, {.warmup = 400, .total = args.steps(), .peak = set.lr});
-    opt.step(rate);
-    log.step(step,
-             {.loss = loss.item(),
-              .lr = rate,
-              .grad_norm = norm,
-              .tokens = static_cast<index_t>(batch.source.ids.size() + batch.inputs.size())},
-             opt);
-    store.zero_grad();
-    if (step % set.val_interval == set.val_interval - 1) {
-      store.eval();
-      const PronunciationErrors errors =
-          pronunciation_errors(data.validation(), said(model, data.validation(), 1, data.longest()));
-      std::cout << "  validation: phoneme error rate " << 100 * errors.phoneme_error_rate << " %" << std::endl;
-      store.train();
-    }
-  }
-  log.finish();
-
-  store.eval();
-  const auto guesses = said(model, data.test(), set.beams, data.longest());
-  const PronunciationErrors errors = pronunciation_errors(data.test(), guesses);
-  for (std::size_t w = 0; w < std::min<std::size_t>(10, guesses.size()); ++w)
-    std::cout << std::setw(16) << data.test()[w].word << "  " << sounds_text(data, guesses[w])
-              << "  (lexicon: " << sounds_text(data, data.test()[w].variants.front()) << ")\n";
-  print_attention(data, model, data.test().front(), guesses.front());
-  std::cout << "\nheld-out words: " << data.test().size() << ", beams: " << set.beams << std::fixed
-            << std::setprecision(2) << ", phoneme error rate " << 100 * errors.phoneme_error_rate
-            << " %, word error rate " << 100 * errors.word_error_rate << " %" << std::endl;
+  std::vector<std::string> names;
+  for (index_t sound : sounds) inputs.push_back(sound), names.push_back(data.sound_name(sound));
+  names.push_back("end");
+  const PaddedSequences source = padded({word.letters}, PronunciationData::kPadding);
+  const Array weights = model.attention_to_source(source.ids, source.padding, padded({inputs}, 0).ids);
+  return attention_text(weights, names, word.word);  // weights [1, T, S]
 }
 
 void train(int argc, char** argv) {
@@ -129,27 +60,60 @@ void train(int argc, char** argv) {
 
   const PronunciationData data =
       load_pronunciations(lexicon, {.test_words = held_out, .validation_words = validation, .seed = args.seed()});
-  const Settings set = {batch_size, beams, log_interval, val_interval, lr, weight_decay, smoothing};
   ParamStore store(args.seed());
-  if (*kind == "rnn") {
-    run(args, data, set, store,
-        Seq2SeqRNN(store.root(), {.source_vocab = data.letters(),
+  const auto run = [&](const auto& model) {
+    AdamW opt(decay_groups(store, weight_decay), {.beta2 = 0.98});
+    RunLog log(args, store, {.interval = log_interval});
+    for (index_t step = 0; step < args.steps(); ++step) {
+      const PronunciationData::Batch batch = data.train_batch(step, batch_size);
+      Tape tape;
+      const Tensor loss = cross_entropy(model(batch.source.ids, batch.source.padding, batch.inputs), batch.targets,
+                                        {.label_smoothing = smoothing});
+      tape.backward(loss);
+      const double norm = clip_grad_norm(store, 1);
+      const double rate = cosine(step, {.warmup = 400, .total = args.steps(), .peak = lr});
+      const auto tokens = static_cast<index_t>(batch.source.ids.size() + batch.inputs.size());
+      if (log.accepts(step, loss.item(), norm)) opt.step(rate);
+      log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm, .tokens = tokens}, opt);
+      store.zero_grad();
+      if (step % val_interval == val_interval - 1) {
+        const EvalMode eval(store);
+        const auto guesses = said(model, data.validation(), 1, data.longest());
+        const double error_rate = pronunciation_errors(data.validation(), guesses).phoneme_error_rate;
+        std::cout << "  validation: phoneme error rate " << 100 * error_rate << " %" << std::endl;
+      }
+    }
+    log.finish();
+
+    store.eval();
+    const auto guesses = said(model, data.test(), beams, data.longest());
+    const PronunciationErrors errors = pronunciation_errors(data.test(), guesses);
+    for (std::size_t w = 0; w < std::min<std::size_t>(10, guesses.size()); ++w)
+      std::cout << std::setw(16) << data.test()[w].word << "  " << data.sounds_text(guesses[w])
+                << "  (lexicon: " << data.sounds_text(data.test()[w].variants.front()) << ")\n";
+    std::cout << "\nattention of the sounds of '" << data.test().front().word << "' to its letters, in tenths:\n"
+              << attention_of(model, data, data.test().front(), guesses.front());
+    std::cout << "\nheld-out words: " << data.test().size() << ", beams: " << *beams << std::fixed
+              << std::setprecision(2) << ", phoneme error rate " << 100 * errors.phoneme_error_rate
+              << " %, word error rate " << 100 * errors.word_error_rate << " %" << std::endl;
+  };
+
+  if (*kind == "rnn")
+    run(Seq2SeqRNN(store.root(), {.source_vocab = data.letters(),
                                   .target_vocab = data.sounds(),
                                   .embedding = width,
                                   .hidden = width,
                                   .dropout = dropout}));
-    return;
-  }
-  run(args, data, set, store,
-      Seq2SeqTransformer(store.root(), {.source_vocab = data.letters(),
-                                        .target_vocab = data.sounds(),
-                                        .context = data.longest(),
-                                        .width = width,
-                                        .heads = heads,
-                                        .encoder_layers = layers,
-                                        .decoder_layers = layers,
-                                        .dropout = dropout,
-                                        .attention = attention_config(*attention, heads)}));
+  else
+    run(Seq2SeqTransformer(store.root(), {.source_vocab = data.letters(),
+                                          .target_vocab = data.sounds(),
+                                          .context = data.longest(),
+                                          .width = width,
+                                          .heads = heads,
+                                          .encoder_layers = layers,
+                                          .decoder_layers = layers,
+                                          .dropout = dropout,
+                                          .attention = attention_config(*attention, heads)}));
 }
 
 int main(int argc, char** argv) { return run_program(train, argc, argv); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <xtape/core/tensor.hpp>
+#include <xtape/data/sequences.hpp>
 
 #include <functional>
 #include <vector>
@@ -32,5 +33,24 @@ using BeamSelect = std::function<void(const IndexArray& rows)>;
 /// Throws ValueError for a size below 1, ShapeError for logits of the wrong shape.
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options);
+
+/// The best target sequence of each source by beam search with an encoder-decoder (Seq2SeqTransformer, Seq2SeqRNN).
+/// Takes `batch` sources at a time, in order, padded with `padding`. Throws as beam_search and the model do, and
+/// ValueError for a batch below 1.
+template <class Model>
+std::vector<std::vector<index_t>> best_sequences(const Model& model, const std::vector<std::vector<index_t>>& sources,
+                                                 index_t padding, const BeamSearchOptions& options,
+                                                 index_t batch = 100) {
+  std::vector<std::vector<index_t>> out;
+  for (const std::vector<std::vector<index_t>>& group : groups_of(batch, sources)) {
+    const PaddedSequences source = padded(group, padding);
+    auto decoding = model.start(source.ids, source.padding, options.beams);
+    const auto found = beam_search(
+        std::ssize(group), [&](const IndexArray& tokens) { return model.step(tokens, decoding); },
+        [&](const IndexArray& rows) { decoding.select(rows); }, options);
+    for (const std::vector<Hypothesis>& best : found) out.push_back(best.front().tokens);
+  }
+  return out;
+}
 
 }  // namespace xtape::inline XTAPE_DTYPE

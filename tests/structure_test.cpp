@@ -110,7 +110,7 @@ TEST_CASE("modules include only the modules below them") {
       {"nn", {"core", "core/kernels", "nn"}},
       {"optim", {"core", "core/kernels", "optim"}},
       {"data", {"core", "data"}},
-      {"models", {"core", "core/kernels", "nn", "models"}},
+      {"models", {"core", "core/kernels", "nn", "data", "models"}},
       {"inspect/run", {"core", "data", "inspect/run"}},
       {"inspect/verdicts", {"core", "data", "inspect/run", "inspect/verdicts"}},
       {"inspect/log", {"core", "core/kernels", "data", "inspect/run", "inspect/verdicts", "inspect/log"}},
@@ -254,4 +254,29 @@ TEST_CASE("headers are guarded and files are short") {
       CHECK_MESSAGE(std::count(source.lines.begin(), source.lines.end(), "#pragma once") == 1, source.path);
     if (source.module != "tests") CHECK_MESSAGE(source.lines.size() <= 400, source.path, " has more than 400 lines");
   }
+}
+
+TEST_CASE("the example scripts are short, and the README shows the first one") {
+  std::size_t scripts = 0;
+  for (const Source& source : sources()) {
+    if (!std::regex_match(source.path, std::regex("examples/[^/]+\\.[ch]pp"))) continue;
+    ++scripts;
+    CHECK_MESSAGE(std::regex_match(source.path, std::regex("examples/[0-9]{2}_[a-z_]+\\.cpp")), source.path,
+                  ": name it by its number in the reading order");
+    CHECK_MESSAGE(source.lines.size() <= 120, source.path, " has more than 120 lines");
+    CHECK_MESSAGE(source.lines.front().starts_with("// "), source.path, " does not begin with what it shows");
+    for (const std::string& line : source.code)
+      if (line.find("opt.step(") != std::string::npos)
+        CHECK_MESSAGE(line.find("if (log.accepts(") != std::string::npos, source.path, ": ask log.accepts first");
+  }
+  CHECK(scripts >= 7);
+  const auto text = [](const char* path) {
+    std::ostringstream out;
+    out << std::ifstream(fs::path(XTAPE_SOURCE_DIR) / path).rdbuf();
+    return out.str();
+  };
+  const std::string readme = text("README.md"), fence = "```cpp\n";
+  const std::size_t begin = readme.find(fence) + fence.size();
+  CHECK_MESSAGE(readme.substr(begin, readme.find("```", begin) - begin) == text("examples/01_quickstart.cpp"),
+                "the script in README.md is not examples/01_quickstart.cpp");
 }

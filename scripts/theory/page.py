@@ -47,21 +47,21 @@ TITLES = {
 
 
 def good(check):
-    return check["verdict"] == "holds" or check["verdict"].startswith("the note is wrong")
+    return check["verdict"] == "holds" or check["verdict"].startswith("the statement is wrong")
 
 
 def verdict_cell(check):
     text = formula(check["verdict"])
     if not check["judged"]:
         return f'<td class="v muted">{"○" if check["verdict"] == "as predicted" else "△"} {text}, not judged</td>'
-    if check["verdict"].startswith("the note is wrong"):
+    if check["verdict"].startswith("the statement is wrong"):
         return f'<td class="v warn">✎ {text}</td>'
     return f'<td class="v ok">✓ {text}</td>' if good(check) else f'<td class="v bad">✗ {text}</td>'
 
 
 def tolerance_text(check):
     tolerance = number(check["tolerance"])
-    if check["verdict"].startswith("the note"):
+    if check["verdict"].startswith("the statement"):
         return "differs by more" if float(check["tolerance"]) == 0 else f'beyond ±\u202f{number(100 * float(check["tolerance"]))}\u00a0%'
     return {
         "near": "exactly" if float(check["tolerance"]) == 0 else f"±\u202f{tolerance}",
@@ -96,26 +96,27 @@ def overview(claims):
     for anchor, claim in claims:
         judged = [check for check in claim["checks"] if check["judged"]]
         holding = sum(map(good, judged))
-        notes = sum(check["verdict"].startswith("the note is wrong") for check in judged)
+        wrong = sum(check["verdict"].startswith("the statement is wrong") for check in judged)
         state = '<span class="ok">✓ holds</span>' if holding == len(judged) else '<span class="bad">✗ not all hold</span>'
-        wrong = f' <span class="warn">✎ {notes} wrong in the notes</span>' if notes else ""
+        statements = "statement" if wrong == 1 else "statements"
+        refuted = f' <span class="warn">✎ {wrong} wrong {statements}</span>' if wrong else ""
         lines.append(f'<tr><td><a href="#{anchor}" style="color:var(--c0)">{claim["row"]}</a></td>'
                      f'<td>{formula(claim["statement"])}</td><td class="n">{holding} of {len(judged)}</td>'
-                     f'<td class="v">{state}{wrong}</td></tr>')
-    return ('<div class="scroll"><table><tr><th>row</th><th>claim</th><th class="n">verdicts</th><th></th></tr>'
+                     f'<td class="v">{state}{refuted}</td></tr>')
+    return ('<div class="scroll"><table><tr><th>id</th><th>claim</th><th class="n">verdicts</th><th></th></tr>'
             + "".join(lines) + "</table></div>")
 
 
-def wrong_notes(claims):
+def wrong_statements(claims):
     lines = []
     for anchor, claim in claims:
         for check in claim["checks"]:
-            if check["verdict"].startswith("the note is wrong"):
-                right = formula(check["verdict"].removeprefix("the note is wrong: "))
+            if check["verdict"].startswith("the statement is wrong"):
+                right = formula(check["verdict"].removeprefix("the statement is wrong: "))
                 lines.append(f'<tr><td><a href="#{anchor}" style="color:var(--c0)">{claim["row"]}</a></td>'
                              f'<td>{formula(check["what"])}</td><td class="n">{number(check["predicted"])}</td>'
                              f'<td class="n">{number(check["measured"])}</td><td class="warn">✎ {right}</td></tr>')
-    return ('<div class="scroll"><table><tr><th>row</th><th>a note says</th><th class="n">its value</th>'
+    return ('<div class="scroll"><table><tr><th>claim</th><th>wrong statement</th><th class="n">its value</th>'
             '<th class="n">measured</th><th>what is right</th></tr>' + "".join(lines) + "</table></div>")
 
 
@@ -142,9 +143,9 @@ def page(results):
 <h1>{headline}</h1>
 <p class="lede">Each line compares a number that theory predicts with the one measured in the library itself; the
 tolerance decides. Times and memory depend on the machine: they are shown and never judged.</p>
-<nav><a href="#overview">Overview</a><a href="#notes">Wrong in the notes</a>{"".join(links)}</nav>
+<nav><a href="#overview">Overview</a><a href="#wrong">Wrong statements</a>{"".join(links)}</nav>
 <h2 id="overview">Overview</h2>{overview(claims)}
-<h2 id="notes">What the notes have wrong</h2>{wrong_notes(claims)}
+<h2 id="wrong">Common statements that are wrong</h2>{wrong_statements(claims)}
 {"".join(sections)}</body></html>
 """
 

@@ -30,7 +30,7 @@ def number(value):
 
 
 def as_it_should_be(verdict):
-    return verdict == "holds" or verdict.startswith("the note is wrong")
+    return verdict == "holds" or verdict.startswith("the statement is wrong")
 
 
 def differences(name, reference, found):

@@ -72,6 +72,8 @@ TEST_CASE("pronunciations: words are on one side with all their variants, and ev
   CHECK(words.size() == 300);
   CHECK(data.sounds() == 6);
   CHECK(data.sound_name(3) == "ae");
+  CHECK(data.sounds_text({3, 3}) == "ae ae");
+  CHECK(data.sounds_text({}) == "");
   CHECK(data.longest() == 3);
   std::map<std::vector<index_t>, int> seen;
   for (index_t step = 0; step < 400 / 50; ++step) {

@@ -9,6 +9,14 @@
 using namespace xtape;
 using namespace xtape::test;
 
+TEST_CASE("groups of items: in order, the last one smaller") {
+  CHECK(groups_of(2, std::vector<int>{1, 2, 3, 4, 5}) == std::vector<std::vector<int>>{{1, 2}, {3, 4}, {5}});
+  CHECK(groups_of(5, std::vector<int>{1, 2, 3, 4, 5}) == std::vector<std::vector<int>>{{1, 2, 3, 4, 5}});
+  CHECK(groups_of(6, std::vector<int>{1}) == std::vector<std::vector<int>>{{1}});
+  CHECK(groups_of(1, std::vector<int>{}).empty());
+  check_throws<ValueError>([] { groups_of(0, std::vector<int>{1}); }, "[groups_of] a group must have at least 1 item");
+}
+
 TEST_CASE("padded: sequences side by side, filled on the right") {
   const PaddedSequences out = padded({{5, 6}, {}, {7}}, -100);
   CHECK(out.ids == indices({3, 2}, {5, 6, -100, -100, 7, -100}));

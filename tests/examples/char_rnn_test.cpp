@@ -9,7 +9,7 @@ using namespace xtape;
 using namespace xtape::test;
 using nlohmann::json;
 
-#if defined(XTAPE_CHAR_RNN) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the program has its own
+#if defined(XTAPE_CHAR_RNN) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the program has its own
 
 namespace {
 

@@ -13,7 +13,7 @@ using namespace xtape;
 using namespace xtape::test;
 using nlohmann::json;
 
-#if defined(XTAPE_CHAR_TRANSFORMER) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the program has its own
+#if defined(XTAPE_CHAR_TRANSFORMER) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the program has its own
 
 namespace {
 

@@ -39,13 +39,13 @@ TEST_CASE("theory: what is not a number never holds") {
 }
 
 TEST_CASE("theory: a wrong statement is refuted only by a value away from its own") {
-  Check note = check(Rule::relative, 100, 150, 0.1);
-  note.note = "150";
-  CHECK(note.verdict() == "the note is wrong: 150");
-  note.measured = 105;
-  CHECK(note.verdict() == "the note is not refuted");
-  note.measured = std::nan("");
-  CHECK(note.verdict() == "the note is not refuted");
+  Check stated = check(Rule::relative, 100, 150, 0.1);
+  stated.correction = "150";
+  CHECK(stated.verdict() == "the statement is wrong: 150");
+  stated.measured = 105;
+  CHECK(stated.verdict() == "the statement is not refuted");
+  stated.measured = std::nan("");
+  CHECK(stated.verdict() == "the statement is not refuted");
 }
 
 TEST_CASE("theory: times have words of their own") {
@@ -62,7 +62,7 @@ TEST_CASE("theory: statistics of measurements") {
   check_near(mean.error, std::sqrt(5.0 / 3 / 4));
   check_near(median_of({5, 1, 3}), 3);
   check_near(median_of({4, 1, 3, 2}), 2.5);
-  check_near(slope_of({0, 1, 2}, {1, 3, 5}), 2);
+  check_near(linear_coefficient({0, 1, 2}, {1, 3, 5}), 2);
   check_near(exponent_of({1, 2, 4}, {3, 12, 48}), 2);
 }
 

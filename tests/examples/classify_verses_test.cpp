@@ -7,7 +7,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-#if defined(XTAPE_CLASSIFY_VERSES) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the program has its own
+#if defined(XTAPE_CLASSIFY_VERSES) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the program has its own
 
 namespace {
 

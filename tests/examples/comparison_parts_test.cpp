@@ -75,7 +75,7 @@ TEST_CASE("comparison: every architecture is causal, and refuses names that are 
     CHECK(!std::equal(one.begin() + 9, one.end(), other.begin() + 9));
     CHECK((network.vanilla_recurrent() != nullptr) == (name == "rnn"));
   }
-  check_throws<ValueError>([] { init_of("none"); }, "there is no initialisation 'none'");
+  check_throws<ValueError>([] { init_of("none"); }, "there is no initialization 'none'");
   check_throws<ValueError>([] { lag_task("none", 40, 0, ""); }, "there is no task 'none'");
   ParamStore store;
   check_throws<ValueError>([&] { overfit_task("none", store, ""); }, "there is no task 'none'");

@@ -8,7 +8,7 @@ using namespace xtape;
 using namespace xtape::test;
 namespace fs = std::filesystem;
 
-#if defined(XTAPE_GRADIENT_FLOW) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the programs have their own
+#if defined(XTAPE_GRADIENT_FLOW) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the programs have their own
 
 namespace {
 

@@ -9,7 +9,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-#if defined(XTAPE_DIGITS) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the program has its own
+#if defined(XTAPE_DIGITS) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the program has its own
 
 namespace {
 

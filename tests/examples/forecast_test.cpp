@@ -11,7 +11,7 @@
 using namespace xtape;
 using namespace xtape::test;
 
-#if defined(XTAPE_FORECAST) && !defined(XTAPE_DOUBLE)  // one flavour is enough: the program has its own
+#if defined(XTAPE_FORECAST) && !defined(XTAPE_DOUBLE)  // one dtype is enough: the program has its own
 
 namespace {
 

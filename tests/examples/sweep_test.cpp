@@ -14,6 +14,7 @@
 #include <thread>
 
 using namespace xtape;
+using namespace xtape::examples;
 using namespace xtape::test;
 namespace fs = std::filesystem;
 

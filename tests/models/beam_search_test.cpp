@@ -1,4 +1,5 @@
 #include <xtape/models/beam_search.hpp>
+#include <xtape/models/seq2seq_rnn.hpp>
 
 #include "support.hpp"
 
@@ -86,4 +87,22 @@ TEST_CASE("beam search refuses invalid options and logits") {
   const BeamStep wrong = [](const IndexArray&) { return Tensor::ones({1, 2}); };
   check_throws<ShapeError>([&] { beam_search(1, wrong, kNoState, {.start = 0, .end = 1}); },
                            "logits must be [B beams, 1, V]");
+}
+
+TEST_CASE("best sequences: each source as by itself, a batch at a time") {
+  ParamStore store(3);
+  const Seq2SeqRNN model(store.root(), {.source_vocab = 6, .target_vocab = 5, .embedding = 4, .hidden = 8});
+  const std::vector<std::vector<index_t>> sources = {{3, 4, 5}, {5}, {4, 4}, {3, 5, 4, 3}, {1, 2}};
+  const BeamSearchOptions options = {.beams = 3, .start = kBeamStart, .end = kBeamEnd, .longest = 6};
+  std::vector<std::vector<index_t>> alone;
+  for (const std::vector<index_t>& source : sources) {
+    auto decoding = model.start(padded({source}, 0).ids, {}, options.beams);
+    const auto found = beam_search(
+        1, [&](const IndexArray& tokens) { return model.step(tokens, decoding); },
+        [&](const IndexArray& rows) { decoding.select(rows); }, options);
+    alone.push_back(found[0][0].tokens);
+  }
+  for (index_t batch : {1, 2, 5, 100}) CHECK(best_sequences(model, sources, 0, options, batch) == alone);
+  CHECK(best_sequences(model, {}, 0, options).empty());
+  check_throws<ValueError>([&] { best_sequences(model, sources, 0, options, 0); }, "at least 1 item, got 0");
 }

@@ -51,6 +51,17 @@ class Verdicts(unittest.TestCase):
         self.assertIn("measured nan", changed(verdict="fails", measured="NaN")[0])
 
 
+class Documentation(unittest.TestCase):
+    def test_the_docs_list_every_claim(self):
+        root = os.path.join(os.path.dirname(__file__), "..", "..")
+        with open(os.path.join(root, "docs", "theory.md"), encoding="utf-8") as file:
+            docs = file.read()
+        reference = os.path.join(root, "examples", "studies", "reference")
+        for name in os.listdir(reference):
+            for claim in verdicts.load(os.path.join(reference, name))["claims"]:
+                self.assertIn(f'**{claim["row"]}** {claim["statement"]}', docs, name)
+
+
 class Page(unittest.TestCase):
     def test_names_are_escaped(self):
         text = page.page([RESULT])

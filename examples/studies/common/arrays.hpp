@@ -1,4 +1,4 @@
-// Arrays to measure on, and their distances.
+// Arrays for measurements, and distances between them.
 #pragma once
 
 #include <xtape/core/random.hpp>

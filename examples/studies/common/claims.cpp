@@ -107,7 +107,8 @@ bool Check::agrees() const {
 }
 
 std::string Check::verdict() const {
-  if (!note.empty()) return agrees() || std::isnan(measured) ? "the note is not refuted" : "the note is wrong: " + note;
+  if (!correction.empty())
+    return agrees() || std::isnan(measured) ? "the statement is not refuted" : "the statement is wrong: " + correction;
   if (!judged) return agrees() ? "as predicted" : "not as predicted";
   return agrees() ? "holds" : "fails";
 }
@@ -145,7 +146,7 @@ void Report::finish() {
     for (const Check& check : record->checks) {
       checks.push_back(json_of(check));
       judged += check.judged;
-      holding += check.judged && (check.verdict() == "holds" || check.verdict().starts_with("the note is wrong"));
+      holding += check.judged && (check.verdict() == "holds" || check.verdict().starts_with("the statement is wrong"));
     }
     for (const Plot& plot : record->plots) plots.push_back(json_of(plot));
     for (const Picture& picture : record->pictures) pictures.push_back(json_of(picture));
@@ -195,7 +196,8 @@ void Claim::at_most(const std::string& what, double limit, double measured) {
 void Claim::at_least(const std::string& what, double limit, double measured) {
   add({what, Rule::at_least, limit, measured, 0, true, ""});
 }
-void Claim::note(const std::string& what, double stated, double measured, double tolerance, const std::string& right) {
+void Claim::wrong_statement(const std::string& what, double stated, double measured, double tolerance,
+                            const std::string& right) {
   add({what, Rule::relative, stated, measured, tolerance, true, right});
 }
 void Claim::shown(const std::string& what, double predicted, double measured, Rule rule, double tolerance) {

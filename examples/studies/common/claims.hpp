@@ -1,9 +1,9 @@
-// Claims of theory beside what is measured: a table for reading, and the same as JSON for scripts/theory.sh.
+// Claims of theory beside measurements: printed as a table, and written as JSON for scripts/theory.sh.
 //
-//   Claim claim(report, {"M2", "A running average is a weighted sum.", "v_t = ...", "where it stands"});
+//   Claim claim(report, {"M2", "A running average is a weighted sum.", "v_t = ...", "its source"});
 //   claim.near("largest difference over 50 steps", 0, difference, 1e-12);
 //
-// Every verdict is decided by a comparison of numbers, with a tolerance that is shown beside it.
+// A comparison of two numbers with a tolerance decides each verdict. docs/theory.md lists all claims by their ids.
 #pragma once
 
 #include <xtape/train/args.hpp>
@@ -14,7 +14,7 @@
 
 namespace xtape::theory {
 
-/// A line, or points if `points`; what theory predicts is drawn dashed.
+/// A line, or points if `points`; predicted curves are dashed.
 struct Curve {
   std::string name;
   std::vector<double> x, y;
@@ -28,7 +28,7 @@ struct Plot {
   std::vector<Curve> curves;
 };
 
-/// Shares from 0 to 1, row by row from the top; drawn by their square roots.
+/// A heat map of shares from 0 to 1, row by row from the top; the page colors their square roots.
 struct Picture {
   std::string title, x_label, y_label;
   std::vector<std::vector<double>> rows;
@@ -47,16 +47,16 @@ struct Check {
   std::string what;
   Rule rule;
   double predicted, measured, tolerance;
-  bool judged;       ///< false: times and memory of this machine
-  std::string note;  ///< of a wrong statement: what is right; then `predicted` is the statement's value
+  bool judged;             ///< false: times and memory of this machine
+  std::string correction;  ///< of a wrong statement: what is right; then `predicted` is the statement's value
   bool agrees() const;
-  /// "holds", "fails", "the note is wrong: ...", "the note is not refuted", or of what is not judged "as predicted" and
-  /// "not as predicted".
+  /// "holds", "fails", "the statement is wrong: ...", "the statement is not refuted", or of what is not judged "as
+  /// predicted" and "not as predicted".
   std::string verdict() const;
 };
 
 struct ClaimText {
-  std::string row;        ///< "R2"
+  std::string row;        ///< id of the claim in docs/theory.md: "R2"
   std::string statement;  ///< a sentence
   std::string formula;
   std::string source;  ///< who published it, or how it follows
@@ -64,7 +64,7 @@ struct ClaimText {
 
 class Claim;
 
-/// The program around its claims. Its options: --quick, --seed, --steps (of each training), --json FILE.
+/// The frame of a program of claims. Its options: --quick, --seed, --steps (of each training), --json FILE.
 class Report {
  public:
   /// Reads the command line as Args does; `program` also names the results.
@@ -102,12 +102,13 @@ class Claim {
   void factor(const std::string& what, double predicted, double measured, double tolerance);
   void at_most(const std::string& what, double limit, double measured);
   void at_least(const std::string& what, double limit, double measured);
-  /// Counted things: no tolerance.
+  /// For counts: no tolerance.
   void equal(const std::string& what, double predicted, double measured) { near(what, predicted, measured, 0); }
-  /// A wrong statement: `stated` is its value, and the claim holds only if the measured value is further away from it
-  /// than `tolerance` (relative to the stated value). `right` says what is right.
-  void note(const std::string& what, double stated, double measured, double tolerance, const std::string& right);
-  /// What depends on the machine: shown, never judged.
+  /// A common but wrong statement with the value `stated`. It is refuted only if the measured value is further away
+  /// from it than `tolerance`, relative to the stated value. `right` says what is right.
+  void wrong_statement(const std::string& what, double stated, double measured, double tolerance,
+                       const std::string& right);
+  /// For times and memory, which depend on the machine: shown, never judged.
   void shown(const std::string& what, double predicted, double measured, Rule rule, double tolerance);
   void plot(Plot plot);
   void picture(Picture picture);

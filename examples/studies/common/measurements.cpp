@@ -21,7 +21,7 @@ double median_of(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-double slope_of(const std::vector<double>& x, const std::vector<double>& y) {
+double linear_coefficient(const std::vector<double>& x, const std::vector<double>& y) {
   const double x_mean = mean_of(x).mean, y_mean = mean_of(y).mean;
   double products = 0, squares = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -35,7 +35,7 @@ double exponent_of(const std::vector<double>& x, const std::vector<double>& y) {
   std::vector<double> log_x, log_y;
   for (double value : x) log_x.push_back(std::log(value));
   for (double value : y) log_y.push_back(std::log(value));
-  return slope_of(log_x, log_y);
+  return linear_coefficient(log_x, log_y);
 }
 
 double cpu_seconds(const std::function<void()>& call, int runs, double seconds) {

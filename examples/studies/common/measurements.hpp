@@ -13,9 +13,9 @@ struct Mean {
 Mean mean_of(const std::vector<double>& values);
 double median_of(std::vector<double> values);
 
-/// Least-squares slope of y over x.
-double slope_of(const std::vector<double>& x, const std::vector<double>& y);
-/// Exponent p of y = c x^p: the slope of the logarithms.
+/// Coefficient b of the least-squares line y = a + b x.
+double linear_coefficient(const std::vector<double>& x, const std::vector<double>& y);
+/// Exponent p of y = c x^p, by least squares of the logarithms.
 double exponent_of(const std::vector<double>& x, const std::vector<double>& y);
 
 /// Least processor seconds of one call, over `runs` runs of as many calls as take `seconds` together.

@@ -1,12 +1,13 @@
+#include "sweep.hpp"
+
 #include <xtape/core/error.hpp>
 #include <xtape/data/json.hpp>
-#include "studies/common/sweep.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace xtape {
+namespace xtape::examples {
 
 using Json = nlohmann::ordered_json;
 
@@ -33,4 +34,4 @@ FinishedRun results_of_json(const std::string& text, const std::string& path) {
   }
 }
 
-}  // namespace xtape
+}  // namespace xtape::examples

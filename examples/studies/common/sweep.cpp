@@ -1,4 +1,5 @@
-#include "studies/common/sweep.hpp"
+#include "sweep.hpp"
+
 #include <xtape/core/error.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
@@ -21,7 +22,7 @@
 #include <set>
 #include <thread>
 
-namespace xtape {
+namespace xtape::examples {
 
 namespace fs = std::filesystem;
 
@@ -203,4 +204,4 @@ std::vector<SweepOutcome> sweep(const std::vector<SweepRun>& runs, const SweepBo
   return Sweep(runs, body, options).run();
 }
 
-}  // namespace xtape
+}  // namespace xtape::examples

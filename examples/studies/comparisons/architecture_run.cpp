@@ -10,7 +10,7 @@ namespace xtape::examples {
 
 namespace {
 
-constexpr double kUsualClip = 1;  ///< above it a norm counts as one that clipping would scale, also without clipping
+constexpr double kUsualClip = 1;  ///< norms above it count as clipped, also in runs without clipping
 
 Tensor embedded(const SequenceNetwork& network, const Example& example) {
   return example.values.defined() ? network.embed(example.values) : network.embed(example.ids);
@@ -36,7 +36,7 @@ void measure_answers(const SequenceNetwork& network, const LagTask& task, Result
     results["accuracy_by_lag"] = means_by_lag(right, lags, *std::max_element(lags.begin(), lags.end()), kLagParts);
 }
 
-/// How the gradient of the last step's loss goes back: norms over the batch, by lag.
+/// Norms of the gradient of the last step's loss, over the batch, by lag.
 void measure_gradient(const SequenceNetwork& network, const Example& example, ParamStore& store, const char* when,
                       Results& results) {
   const std::string suffix = std::string("_") + when;
@@ -78,7 +78,7 @@ Results train_sequence_network(const std::vector<std::string>& arguments) {
   const auto width = args.integer("width", 64, {1, 4096}, "width of a state");
   const auto layers = args.integer("layers", 1, {1, 64}, "recurrent layers, or transformer blocks");
   const auto start = args.choice("init", init_names(), "default", "initial values between input and output layer");
-  const auto layer_norm = args.flag("layer-norm", "normalise inside the recurrence");
+  const auto layer_norm = args.flag("layer-norm", "normalize inside the recurrence");
   const auto clip = args.number("clip", kUsualClip, {0, 1000}, "largest joint norm of the gradients; 0: no clipping");
   const auto lr = args.number("lr", 3e-3, {0, 1}, "learning rate after 50 steps of warm-up; then it falls to 0");
   const auto interval = args.integer("log-interval", 50, {1, 1'000'000}, "steps from one line to the next");

@@ -1,6 +1,6 @@
 // How does gradient flow differ between architectures? RNN, GRU, LSTM and a small transformer on tasks with long lags
-// and on text; then clipping, initial values and layer normalisation, one changed at a time. docs/comparisons.md has
-// the design and what was found.
+// and on text; then clipping, initial values and layer normalization, one changed at a time. docs/comparisons.md has
+// the design and the results.
 #include "architecture_run.hpp"
 #include "studies/common/seed_comparison.hpp"
 
@@ -14,10 +14,10 @@ namespace {
 using Row = std::vector<std::string>;
 
 const std::vector<std::string> kLagTasks = {"adding", "copy", "recall"};
-constexpr const char* kBaseTask = "adding";  // on which one thing at a time is changed
+constexpr const char* kBaseTask = "adding";  // the task of the runs with one change
 constexpr std::size_t kShownLags[] = {1, 5, 10, 20, 40, 80};
 
-/// What is changed, by the suffix of the setting's name; the first is the base.
+/// The suffix of a setting's name and the option that it changes; the first is the base.
 const std::vector<std::pair<std::string, std::string>> kChanges = {
     {"", ""},
     {"-unclipped", "--clip=0"},
@@ -29,7 +29,7 @@ const std::vector<std::pair<std::string, std::string>> kChanges = {
 };
 
 bool has_change(const std::string& model, const std::string& suffix) {
-  return suffix != "-layer-norm" || model != "transformer";  // which has its norms in any case
+  return suffix != "-layer-norm" || model != "transformer";  // a transformer always has norms
 }
 
 std::vector<Setting> settings(const std::string& text, index_t length) {
@@ -81,7 +81,7 @@ void show_text(Comparison& comparison) {
       table_text("text: validation loss in nats, next symbols right; steps above the clipping limit 1", rows));
 }
 
-/// A result by lag, as a share of that at lag 0.
+/// A result at each shown lag, divided by the result at lag 0.
 Row shares_by_lag(const Comparison& comparison, const std::string& setting, const std::string& result) {
   const double at_zero = comparison.of(setting, result).median;
   Row out;
@@ -159,7 +159,7 @@ void compare(int argc, char** argv) {
   Comparison comparison(args);
   args.parse(argc, argv);
 
-  find_data(text);  // or fail before anything is made
+  find_data(text);  // fail before anything is written
   comparison.run(settings(text, length), train_sequence_network);
   for (const std::string& task : kLagTasks) show_accuracies(comparison, task, length);
   show_text(comparison);

@@ -25,7 +25,7 @@ Example example_of(LagBatch batch) {
 
 Example example_of(Batch batch) { return {.ids = std::move(batch.inputs), .targets = std::move(batch.targets)}; }
 
-/// Fills in what is measured on: sequences that no training step has.
+/// Fills in the validation sequences; no training step uses them.
 LagTask with_fresh_validation(LagTask task) {
   for (index_t i = 0; i < kValidationBatches; ++i)
     task.validation.push_back(task.train(kFreshStep + i, kValidationBatch));

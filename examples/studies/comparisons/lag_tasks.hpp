@@ -1,4 +1,4 @@
-// The tasks of the comparison of architectures, behind one face: examples, loss, and which answers were right.
+// The tasks of the comparison of architectures with one interface: examples, loss, right answers.
 #pragma once
 
 #include <xtape/data/long_lag.hpp>
@@ -33,7 +33,7 @@ LagTask lag_task(const std::string& name, index_t steps, std::uint64_t seed, con
 
 /// Loss of outputs [B, T, outputs]: cross-entropy of what is asked, in nats, or mean squared error.
 Tensor loss_of(const Tensor& outputs, const Example& example);
-/// The same of the last step alone.
+/// The loss of the last step alone.
 Tensor last_loss_of(const Tensor& outputs, const Example& example);
 
 /// The share of right answers in each sequence: of the symbols asked for, or 1 if the sum is off by less than 0.1.

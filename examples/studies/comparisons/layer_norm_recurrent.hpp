@@ -1,4 +1,4 @@
-// Recurrent layers with layer normalisation inside the recurrence (Ba, Kiros, Hinton 2016, section 3.1 and supplement).
+// Recurrent layers with layer normalization inside the recurrence (Ba, Kiros, Hinton 2016, section 3.1 and supplement).
 #pragma once
 
 #include <xtape/xtape.hpp>
@@ -9,13 +9,13 @@ namespace xtape::examples {
 
 struct LayerNormRecurrentOptions {
   CellKind cell = CellKind::rnn;
-  RecurrentInit init = {};                 ///< of each gate's block; the norms' biases take the place of biases
+  RecurrentInit init = {};                 ///< of each gate's block; the biases of the norms replace its biases
   std::optional<double> forget_bias = {};  ///< lstm only
 };
 
-/// x [B, T, I] -> every h_t [B, T, H], one step after the other:
-/// rnn h = tanh(norm(W x + U h)); gru and lstm as theirs, with norm_input(W x) for W x and norm_hidden(U h) for U h,
-/// and in the lstm h = o tanh(norm_cell(c)).
+/// x [B, T, I] -> every h_t [B, T, H], one step at a time.
+/// rnn: h = tanh(norm(W x + U h)). gru and lstm: norm_input(W x) replaces W x and norm_hidden(U h) replaces U h in the
+/// usual equations; the lstm also has h = o tanh(norm_cell(c)).
 class LayerNormRecurrent {
  public:
   LayerNormRecurrent(const Scope& scope, index_t input, index_t hidden, const LayerNormRecurrentOptions& options);

@@ -13,7 +13,7 @@ constexpr index_t kReadingBatch = 50;
 constexpr double kDigitsTrained = 0.1, kDigitsShare = 0.4;  // for training; for validation
 constexpr std::uint64_t kDigitsSplit = 0;                   // the same for every seed of a run
 
-/// A piece of a text, cut in three.
+/// A piece of a text in three parts.
 class TextPiece {
  public:
   TextPiece(const std::string& file, const OverfitOptions& options, std::uint64_t seed)
@@ -48,7 +48,7 @@ class TextPiece {
     return out;
   }
 
-  /// Of the training part as much as of the others, so that they cost the same.
+  /// As much of the training part as of the other parts, so that all cost the same.
   std::vector<Batch> reading(Part part) const {
     const std::vector<index_t>& all = part == Part::train ? train_ : part == Part::test ? test_ : validation_;
     IndexArray ids(Shape{std::min(all.size(), validation_.size())});

@@ -1,4 +1,4 @@
-// The tasks of the comparison of regularization: models that are too large for their few data.
+// The tasks of the comparison of regularization: models that are too large for their small data sets.
 #pragma once
 
 #include <xtape/xtape.hpp>
@@ -10,7 +10,7 @@ namespace xtape::examples {
 
 enum class Part { train, validation, test };
 
-/// A model in a store with its data.
+/// A model, whose parameters are in a store, and its data.
 struct OverfitTask {
   std::function<Tensor(index_t step)> train_loss;  ///< of the batch of a step, in nats; the mean over its targets
   std::function<double(Part part)> loss;           ///< over a part of the data, without a tape
@@ -21,8 +21,8 @@ struct OverfitOptions {
   index_t batch = 16;
   index_t width = 64;             ///< of the model
   index_t context = 32;           ///< symbols of a window
-  index_t train_symbols = 16000;  ///< of the text, from its start; then come validation and test
-  index_t other_symbols = 8000;   ///< of each of these
+  index_t train_symbols = 16000;  ///< of the text, from its start; validation and test follow
+  index_t other_symbols = 8000;   ///< of the validation text, and of the test text
 };
 
 /// "transformer" (two blocks), "lstm" (one layer of twice the width) over the symbols of a text file, or "digits" (two

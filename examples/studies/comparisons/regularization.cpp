@@ -1,5 +1,6 @@
 // How does weight decay behave? L2 in the gradient and decoupled decay, under SGD with momentum and under Adam, over
-// strengths, on models that are too large for their few data. docs/comparisons.md has the design and what was found.
+// strengths, on models that are too large for their small data sets. docs/comparisons.md has the design and the
+// results.
 #include "regularization_run.hpp"
 #include "studies/common/seed_comparison.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Strengths of each scheme, so that the middle ones shrink weights about alike.
+/// Strengths of each scheme, chosen so that the middle ones shrink weights about equally.
 const std::map<std::string, std::vector<std::string>> kStrengths = {
     {"sgd", {"0"}},
     {"sgd-l2", {"0.0001", "0.0003", "0.001", "0.003"}},
@@ -69,7 +70,7 @@ void show_losses(Comparison& comparison, const std::string& task) {
                              rows));
 }
 
-/// What the best of each scheme does to each matrix.
+/// The effect of the best strength of each scheme on each matrix.
 void show_layers(Comparison& comparison, const std::string& task) {
   std::vector<Row> norms = {{"matrix"}}, parts = {{"matrix"}};
   const std::vector<std::string> matrices = comparison.results_of(task + "-adam", "weight_norm/");
@@ -93,7 +94,7 @@ void show_layers(Comparison& comparison, const std::string& task) {
   comparison.show(table_text(task + ": decay part / gradient part of an update, norms, mean over the run", parts));
 }
 
-/// Effective decay of single weights, at every strength.
+/// Effective decay of single weights, at the best strength.
 void show_effective_decay(Comparison& comparison, const std::string& task) {
   Row header = {"weights by sqrt(v)"};
   std::vector<Row> rows;
@@ -113,7 +114,7 @@ void show_effective_decay(Comparison& comparison, const std::string& task) {
       table_text(task + ": fraction of a weight that decay takes away a step, per unit of learning rate", rows));
 }
 
-/// The best of each scheme beside each other.
+/// A page that compares the best run of each scheme.
 void write_page(const Comparison& comparison, const std::string& task) {
   std::vector<std::string> names;
   for (const std::string& scheme : scheme_names())
@@ -130,7 +131,7 @@ void compare(int argc, char** argv) {
   Comparison comparison(args);
   args.parse(argc, argv);
 
-  for (const std::string& file : {*text, *digits}) find_data(file);  // or fail before anything is made
+  for (const std::string& file : {*text, *digits}) find_data(file);  // fail before anything is written
   const std::vector<std::string> tasks = {"transformer", "lstm", "digits"};
   std::vector<Setting> settings;
   for (const std::string& task : tasks)

@@ -25,7 +25,7 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& scheme, const Param
   return std::make_unique<AdamW>(groups, means);
 }
 
-/// Sums of the parts of the updates, and their file.
+/// Sums of the two parts of the updates, and the file with their norms.
 class SplitLog {
  public:
   explicit SplitLog(const std::string& directory) : file_(directory + "/update_split.csv") {
@@ -68,7 +68,7 @@ class SplitLog {
   double steps_ = 0;
 };
 
-/// Medians of sqrt(v) and of the decay rate over bins of as many weights each.
+/// Medians of sqrt(v) and of the decay rate over bins of equally many weights.
 void put_bins(std::vector<DecayedWeight> weights, double lr, Results& results) {
   std::sort(weights.begin(), weights.end(), [](const auto& a, const auto& b) { return a.root_v < b.root_v; });
   for (std::size_t bin = 0; bin < kRootBins && weights.size() >= kRootBins; ++bin) {

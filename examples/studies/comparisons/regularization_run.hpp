@@ -1,18 +1,18 @@
-// One training of the comparison of regularization, and what is measured on it.
+// One training run of the comparison of regularization, and its measurements.
 #pragma once
 
 #include "studies/common/sweep.hpp"
 
 namespace xtape::examples {
 
-constexpr std::size_t kRootBins = 8;  ///< into which the weights are divided by sqrt(v), as many in each
+constexpr std::size_t kRootBins = 8;  ///< groups of equally many weights, ordered by sqrt(v)
 
 /// "sgd", "sgd-l2", "sgdw", "adam", "adam-l2", "adamw"; those without a suffix have no decay.
 const std::vector<std::string>& scheme_names();
 
 /// Trains as the arguments (as on a command line) describe, writes the run directory with update_split.csv in it, and
 /// returns
-///   train_loss, validation_loss, test_loss (after the last step), best_validation_loss (of those measured on the way)
+///   train_loss, validation_loss, test_loss (after the last step), best_validation_loss (during training)
 ///   weight_norm/NAME, for each matrix NAME: its norm after training
 ///   gradient_part/NAME, decay_part/NAME: norms of the two parts of an update, means over the measured steps
 ///   root_v, decay_rate (Adam only, kRootBins numbers each): median sqrt(v) of the weights of a bin, and median

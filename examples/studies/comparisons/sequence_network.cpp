@@ -37,7 +37,7 @@ Init init_of(const std::string& name) {
   if (name == "he") return init::he_normal();
   if (name == "orthogonal") return init::orthogonal();
   if (name == "large") return init::he_normal(kLargeGain);
-  throw ValueError("sequence_network", "there is no initialisation '" + name + "'");
+  throw ValueError("sequence_network", "there is no initialization '" + name + "'");
 }
 
 SequenceNetwork::Middle SequenceNetwork::middle_of(const Scope& scope, const SequenceNetworkConfig& c) {

@@ -1,4 +1,4 @@
-// One frame around every architecture that is compared: the same input and output layers, another middle.
+// A network for every architecture that is compared: the same input and output layers around different middle layers.
 #pragma once
 
 #include "layer_norm_recurrent.hpp"
@@ -13,23 +13,23 @@ namespace xtape::examples {
 const std::vector<std::string>& architecture_names();
 /// "default" (PyTorch's), "xavier", "he", "orthogonal", "large" (Gaussian of gain 3).
 const std::vector<std::string>& init_names();
-/// Initial values of the weights in the middle; empty for "default".
+/// Initial values of the weights of the middle layers; empty for "default".
 Init init_of(const std::string& name);
 
 struct SequenceNetworkConfig {
   std::string architecture;
-  index_t vocab = 0;   ///< the input is a symbol of so many,
-  index_t inputs = 0;  ///< or a vector of so many numbers
+  index_t vocab = 0;   ///< number of input symbols, or 0
+  index_t inputs = 0;  ///< size of an input vector, if vocab is 0
   index_t outputs = 1;
   index_t steps = 64;  ///< the longest sequence
   index_t width = 64;
   index_t layers = 1;  ///< recurrent layers or transformer blocks
   std::string init = "default";
-  bool layer_norm = false;  ///< inside the recurrence; a transformer has its norms in any case
+  bool layer_norm = false;  ///< inside the recurrence; a transformer always has norms
 };
 
-/// Causal: the output of a step depends on the steps up to it. The transformer has 4 heads, sinusoidal positions and a
-/// last norm.
+/// Causal: the output of a step depends only on that step and earlier ones. The transformer has 4 heads, sinusoidal
+/// positions and a final norm.
 class SequenceNetwork {
  public:
   /// Throws ValueError for an unknown name, sizes below 1, several layers with layer_norm.
@@ -38,10 +38,10 @@ class SequenceNetwork {
   /// The input layer: symbols [B, T], or vectors [B, T, inputs] -> [B, T, width].
   Tensor embed(const IndexArray& ids) const;
   Tensor embed(const Tensor& values) const;
-  /// The rest: [B, T, width] -> [B, T, outputs].
+  /// The other layers: [B, T, width] -> [B, T, outputs].
   Tensor operator()(const Tensor& embedded) const;
 
-  /// The recurrent weights of a vanilla network, to which the bound on its gradients belongs; else null.
+  /// The recurrent weights of an rnn, for the bound on its gradients; else null.
   const Parameter* vanilla_recurrent() const;
 
  private:

@@ -1,5 +1,5 @@
-// What every kind of attention costs: counted operations and bytes beside time and memory, where kinds cross, and what
-// each reaches on a text.
+// The cost of every kind of attention: counted operations and bytes beside time and memory, the sizes where one becomes
+// cheaper than another, and the loss of each on a text.
 #include "studies/common/claims.hpp"
 #include "studies/common/measurements.hpp"
 
@@ -57,7 +57,7 @@ double seconds(const std::string& name, const Sizes& sizes) {
   return cpu_seconds([&] { subject.layer(x); }, 3, 0.01);
 }
 
-/// Bytes that live on after a forward pass, for the backward one.
+/// Bytes that a forward pass keeps for the backward pass.
 double kept_bytes(const std::string& name, const Sizes& sizes) {
   const Subject subject(name, sizes);
   Tape tape;
@@ -75,7 +75,7 @@ double status_bytes(const std::string& key) {
   return 0;
 }
 
-/// Growth of the resident memory in a forward and a backward pass, at its peak, in a process of its own.
+/// Peak growth of the resident memory in a forward and a backward pass, measured in a child process.
 double peak_bytes(const std::string& name, const Sizes& sizes) {
   int ends[2];
   if (pipe(ends) != 0) throw Error("attention_cost", "no pipe for the measurement of memory");
@@ -99,7 +99,7 @@ double peak_bytes(const std::string& name, const Sizes& sizes) {
   return bytes;
 }
 
-/// Calls for each value of one size, with that size set.
+/// f at each value of one size.
 template <class F>
 Curve course(const std::string& name, const std::vector<index_t>& values, const F& f) {
   Curve out{name, {}, {}, false, false};
@@ -176,7 +176,7 @@ std::map<std::string, Curve> time_over_n(Report& report) {
   return out;
 }
 
-/// n at which one course passes another, by straight lines between logarithms; 0 if it does not.
+/// n at which `rising` exceeds `other`, by linear interpolation of logarithms; 0 if it does not.
 double crossing(const Curve& rising, const Curve& other) {
   for (std::size_t i = 1; i < rising.x.size(); ++i) {
     const double before = std::log(rising.y[i - 1] / other.y[i - 1]), after = std::log(rising.y[i] / other.y[i]);
@@ -186,7 +186,7 @@ double crossing(const Curve& rising, const Curve& other) {
   return 0;
 }
 
-/// Where softmax becomes dearer than a linear kind: by operations alone, by operations and measured rates, by time.
+/// The n from which softmax costs more than a linear kind: by operations alone, by operations and rates, by time.
 void crossings(Report& report, const std::map<std::string, Curve>& times) {
   Claim claim(report, {"A6", "A linear kind pays from the n on where its operations, at their rate, are fewer.",
                        "operations(softmax)/rate(softmax) = operations(kind)/rate(kind)", kSource});
@@ -255,7 +255,7 @@ void other_sizes(Report& report) {
 /// Validation loss of a small language model with each kind.
 void quality(Report& report) {
   Claim claim(report, {"A5", "What each kind reaches on a text, with the same sizes, steps and seed.",
-                       "validation loss in nats a character; below ln(vocabulary) it has learnt", "measured"});
+                       "validation loss in nats a character; below ln(vocabulary) it has learned", "measured"});
   const TextData text(report.text(), {.context = 64, .seed = report.seed()});
   const std::vector<Batch> validation = text.validation_batches(16, 64);
   Curve losses{"validation loss", {}, {}, false, true};

@@ -1,5 +1,5 @@
-// Claims about attention: its scores, its cost, its linear and hard kinds, masks, caches and what trained heads look
-// at.
+// Claims about attention: its scores, its cost, its linear and hard kinds, masks, caches, and where trained heads
+// attend.
 #include "groups.hpp"
 
 using namespace xtape;

@@ -1,4 +1,4 @@
-// The claims about attention, by file.
+// The claims about attention, one function for each file.
 #pragma once
 
 #include "studies/common/arrays.hpp"

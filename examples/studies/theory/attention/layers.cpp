@@ -25,13 +25,13 @@ void wide_values(Report& report) {
   };
   claim.near("by hand with d_v = 2 d_model/h: largest difference", 0,
              largest_difference(split_as(heads, 2 * width / heads).value(), layer(x).value()), 1e-13);
-  claim.note(
+  claim.wrong_statement(
       "\"only W_o changes\" (heads stay of width d_model/h): heads of values", heads,
       static_cast<double>(projected.size(-1) - 2 * static_cast<index_t>(width)) / static_cast<double>(width / heads), 0,
       "then there are 2 h heads of values for h of queries; d_v = 2 d_model/h");
 }
 
-/// True if all elements up to `positions` of both [1, T, C] are the same bits.
+/// The number of elements, in the first `positions` positions of both [1, T, C], that differ in any bit.
 double changed_elements(const Array& a, const Array& b, std::size_t positions) {
   double out = 0;
   for (std::size_t t = 0; t < positions; ++t)
@@ -45,7 +45,7 @@ IndexArray row_of(std::vector<index_t> ids) {
   return out;
 }
 
-/// A12. What is hidden has no influence, bit for bit at fixed shapes.
+/// A12. Hidden positions have no influence: equal bits at fixed shapes.
 void masks(Report& report) {
   Claim claim(report, {"A12", "Each architecture hides what it must: padding, the future, or both in their places.",
                        "encoder: key padding; decoder: causal; encoder-decoder: padding twice, causal once",
@@ -87,7 +87,7 @@ Array rows_in(const Array& x, const std::vector<std::size_t>& order) {
   return out;
 }
 
-/// A14. PE(pos, 2i) = sin(pos/10000^(2i/d)), PE(pos, 2i+1) = cos of the same.
+/// A14. PE(pos, 2i) = sin(pos/10000^(2i/d)), PE(pos, 2i+1) = cos(pos/10000^(2i/d)).
 void positions(Report& report) {
   Claim claim(report, {"A14", "Without positions unmasked self-attention does not know the order: it is equivariant.",
                        "f(P x) = P f(x); PE(p, 2i) = sin(p/10000^(2i/d)), PE(p, 2i+1) = cos of the same",
@@ -106,8 +106,8 @@ void positions(Report& report) {
   const std::vector<std::size_t> order = {3, 1, 5, 0, 4, 2};
   const Array straight = layer(x).value(), permuted = layer(rows_in(x, order)).value();
   claim.near("f(P x) - P f(x), largest", 0, largest_difference(permuted, rows_in(straight, order)), 1e-13);
-  claim.note("\"permutation-invariant\": f(P x) - f(x), largest", 0, largest_difference(permuted, straight), 1e-9,
-             "equivariant; only pooling makes it invariant");
+  claim.wrong_statement("\"permutation-invariant\": f(P x) - f(x), largest", 0, largest_difference(permuted, straight),
+                        1e-9, "equivariant; only pooling makes it invariant");
   const AttentionMasks causal{.causal = true};
   claim.at_least(
       "causal attention is not equivariant: f(P x) - P f(x)", 1e-3,

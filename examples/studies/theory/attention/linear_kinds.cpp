@@ -1,4 +1,4 @@
-// Attention as a matrix, and the kinds that never form it.
+// Attention as a matrix, and the kinds that do not form the matrix.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -46,15 +46,16 @@ double rank_of(Array m) {
 
 /// A4. A_ij = exp(q_i.k_j), D = diag(A 1): softmax(Q K^T) V = D^-1 A V.
 void as_matrix(Report& report) {
-  Claim claim(report, {"A4", "Softmax attention is a normalised matrix of exponentials times the values.",
+  Claim claim(report, {"A4", "Softmax attention is a normalized matrix of exponentials times the values.",
                        "softmax(Q K^T) V = D^-1 A V, A_ij = exp(q_i.k_j), D = diag(A 1)", "definition of softmax"});
   const Array q = sample({8, 8}, 51), k = sample({8, 8}, 52), v = sample({8, 5}, 53);
   const Array by_op = reshape(scaled_dot_product_attention(head(q), head(k), head(v), {.scale = 1}), {8, 5}).value();
   const Array by_matrix = normalized_mix(kernel_matrix(q, k, [](real s) { return std::exp(s); }), v);
   claim.near("the op and D^-1 A V, largest difference", 0, largest_difference(by_op, by_matrix), 1e-14);
   const Array elementwise = exp(Tensor(q) * Tensor(k)).value();
-  claim.note("\"A = exp(Q o K), elementwise\": largest difference", 0,
-             largest_difference(by_op, normalized_mix(elementwise, v)), 0, "entries are exp(q_i.k_j), n x n");
+  claim.wrong_statement("\"A = exp(Q o K), elementwise\": largest difference", 0,
+                        largest_difference(by_op, normalized_mix(elementwise, v)), 0,
+                        "entries are exp(q_i.k_j), n x n");
 }
 
 /// A5. softmax_row(Q) softmax_col(K)^T V: rows sum to 1, rank at most d, and the column softmax sees the future.
@@ -133,8 +134,8 @@ void kernels_by_features(Report& report) {
   claim.equal("features for D = 6: (D+1)(D+2)/2", 28, static_cast<double>(quadratic_features(Tensor(q)).size(-1)));
   const Array a = sample({d}, 61), b = sample({d}, 62);
   const double exact = std::pow(dot(Tensor(a), Tensor(b)).item() + 1, 2);
-  claim.note("\"phi = [1, sqrt2 x_i, x_i^2]\": phi(a).phi(b) beside (a.b + 1)^2", without_cross_terms(a, b), exact,
-             1e-6, "the cross terms sqrt2 x_i x_j belong to it");
+  claim.wrong_statement("\"phi = [1, sqrt2 x_i, x_i^2]\": phi(a).phi(b) beside (a.b + 1)^2", without_cross_terms(a, b),
+                        exact, 1e-6, "the cross terms sqrt2 x_i x_j belong to it");
   const auto features = [](double x) { return quadratic_features(Tensor(matrix(1, {x}))); };
   const double weight = sum(features(1) * features(-1)).item();
   claim.near("q.k = -1: the weight phi(q).phi(k)", 0, weight, 1e-15);

@@ -1,4 +1,4 @@
-// What attention rows look like: entropy, and what trained heads look at.
+// The entropy of attention rows, and where trained heads attend.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -15,7 +15,7 @@ double entropy_of(const std::vector<double>& weights) {
   return out;
 }
 
-/// Mean entropy of softmax over n normal scores of deviation s.
+/// Mean entropy of softmax over n normal scores of standard deviation s.
 double entropy_at(double s, std::size_t n, Random& random) {
   std::vector<double> all;
   for (int i = 0; i < 200; ++i) {
@@ -25,7 +25,7 @@ double entropy_at(double s, std::size_t n, Random& random) {
   return mean_of(all).mean;
 }
 
-/// A language model laid open, so that its weights can be looked at.
+/// A language model that also returns its attention weights.
 struct Model {
   ParamStore store;
   Embedding tokens, places;
@@ -69,7 +69,7 @@ struct Model {
   }
 };
 
-/// Of one head, means over queries from position 8 on: entropy share, and mass beside what uniform rows would have.
+/// Means for one head over queries from position 8 on: entropy / ln n, and attention mass / mass of a uniform row.
 struct Looks {
   double entropy_share = 0, previous = 0, first = 0, same = 0;
 };
@@ -93,7 +93,7 @@ Looks looks_of(const Array& weights, std::size_t h, const IndexArray& ids, index
   return {sum.entropy_share / rows, sum.previous / rows, sum.first / rows, same / same_uniform};
 }
 
-/// Tokens are the same if their ids / forms are; only the last form looks for others.
+/// Two tokens are the same symbol if their ids / forms are equal; only queries of the last form are counted.
 std::vector<Looks> looks_of(const Model& model, const IndexArray& ids, index_t forms = 1) {
   std::vector<Looks> out;
   for (const Array& layer : model.weights(ids))
@@ -101,7 +101,7 @@ std::vector<Looks> looks_of(const Model& model, const IndexArray& ids, index_t f
   return out;
 }
 
-/// The largest of one kind of mass over all heads.
+/// The largest value of one member over all heads.
 double strongest(const std::vector<Looks>& heads, double Looks::*mass) {
   double out = 0;
   for (const Looks& head : heads) out = std::max(out, head.*mass);
@@ -129,8 +129,8 @@ void train(Model& model, index_t steps, const Next& next) {
   }
 }
 
-/// Symbols that each have one of two colours, another one in every sequence. They are shown with their colour, as
-/// 3 symbol + colour, or asked for it, as 3 symbol + 2, once they were shown; targets are the colours asked for.
+/// Each symbol has one of two colors, drawn anew in every sequence. A token 3 symbol + color shows a color; a token
+/// 3 symbol + 2, after the symbol was shown, asks for it. Targets are the colors asked for.
 Batch colored(index_t sequences, Random& random) {
   const std::size_t rows = static_cast<std::size_t>(sequences), context = kContext;
   Batch out{IndexArray::from_shape({rows, context}), IndexArray::from_shape({rows, context})};
@@ -164,7 +164,7 @@ std::size_t strongest_head(const std::vector<Looks>& heads, double Looks::*mass)
   return static_cast<std::size_t>(std::max_element(heads.begin(), heads.end(), less) - heads.begin());
 }
 
-/// Entropy H <= ln n; for normal scores of small deviation s, ln n - H = s^2/2 to second order.
+/// Entropy H <= ln n; for normal scores of small standard deviation s, ln n - H = s^2/2 to second order.
 void entropy(Claim& claim, Random& random) {
   const std::size_t n = 2000;
   Curve found{"measured", {}, {}, false, true}, law{"s^2/2", {}, {}, true};
@@ -172,19 +172,23 @@ void entropy(Claim& claim, Random& random) {
     found.x.push_back(s), found.y.push_back(std::log(n) - entropy_at(s, n, random));
     law.x.push_back(s), law.y.push_back(s * s / 2);
   }
-  claim.relative("ln n - H at score deviation 0.2, n = 2000", law.y[1], found.y[1], 0.05);
+  claim.relative("ln n - H at score standard deviation 0.2, n = 2000", law.y[1], found.y[1], 0.05);
   claim.relative("at 0.4", law.y[2], found.y[2], 0.05);
   claim.at_least("least ln n - H over all", 0, *std::min_element(found.y.begin(), found.y.end()));
-  claim.plot(
-      {"How far attention is from uniform", "deviation s of the scores", "ln n - entropy", true, true, {law, found}});
+  claim.plot({"How far attention is from uniform",
+              "standard deviation s of the scores",
+              "ln n - entropy",
+              true,
+              true,
+              {law, found}});
 }
 
 }  // namespace
 
-/// A15. Untrained rows are near uniform if scores are small; trained heads look at what helps.
+/// A15. Untrained rows are near uniform if scores are small; trained heads attend to useful tokens.
 void patterns(Report& report) {
   Claim claim(report, {"A15", "A row's entropy is at most ln n, near it untrained; trained heads look at something.",
-                       "ln n - H about s^2/2 for scores of small deviation s; mass beside uniform rows",
+                       "ln n - H about s^2/2 for scores of small standard deviation s; mass beside uniform rows",
                        "second-order expansion; Clark et al. 2019; Voita et al. 2019"});
   Random random(report.seed(), "patterns");
   entropy(claim, random);
@@ -208,7 +212,7 @@ void patterns(Report& report) {
   train(finder, report.steps(), [&](index_t) { return colored(16, random); });
   const IndexArray symbols = colored(256, random).inputs;
   const std::vector<Looks> found = looks_of(finder, symbols, 3);
-  claim.at_least("trained to recall colours: strongest head of those who ask on the same token earlier", 3,
+  claim.at_least("trained to recall colors: strongest head of those who ask on the same token earlier", 3,
                  strongest(found, &Looks::same));
   claim.plot({"What the heads of a model trained on text look at",
               "head (0-3: layer 0, 4-7: layer 1)",
@@ -222,7 +226,7 @@ void patterns(Report& report) {
   const std::size_t previous = strongest_head(after, &Looks::previous), same = strongest_head(found, &Looks::same);
   claim.picture(
       picture_of("Text, head " + std::to_string(previous) + ": strongest on the previous token", model, ids, previous));
-  claim.picture(picture_of("Recalled colours, head " + std::to_string(same) + ": strongest on the same token", finder,
+  claim.picture(picture_of("Recalled colors, head " + std::to_string(same) + ": strongest on the same token", finder,
                            symbols, same));
 }
 

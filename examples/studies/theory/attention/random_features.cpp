@@ -24,8 +24,9 @@ double by_positive(const Array& w, const Array& q, const Array& k) {
 
 /// A7. K(q, k) = exp(-|q-k|^2/(2 sigma^2)) = E cos(w.(q-k)) for w ~ N(0, I/sigma^2).
 void fourier(Report& report) {
-  Claim claim(report, {"A7", "Random Fourier features of a Gaussian kernel need frequencies of deviation 1/sigma.",
-                       "exp(-|q-k|^2/(2 sigma^2)) = E cos(w.(q-k)), w ~ N(0, I/sigma^2)", "Rahimi, Recht 2007"});
+  Claim claim(report,
+              {"A7", "Random Fourier features of a Gaussian kernel need frequencies of standard deviation 1/sigma.",
+               "exp(-|q-k|^2/(2 sigma^2)) = E cos(w.(q-k)), w ~ N(0, I/sigma^2)", "Rahimi, Recht 2007"});
   Random random(report.seed(), "fourier");
   const std::size_t d = 4, samples = report.quick() ? 40'000 : 400'000;
   const Array q = of_length(d, 1, random), k = of_length(d, 1, random);
@@ -42,9 +43,10 @@ void fourier(Report& report) {
   };
   const Mean right = estimate(1 / sigma), wrong = estimate(sigma);
   claim.near("sigma = 1.5: mean over w ~ N(0, I/sigma^2) (4 standard errors)", exact, right.mean, 4 * right.error);
-  claim.note("\"w ~ N(0, sigma^2 I)\": the kernel beside the mean", wrong.mean, exact, 4 * wrong.error / wrong.mean,
-             "deviation 1/sigma; the note's w belong to exp(-sigma^2 |q-k|^2/2)");
-  claim.near("what the note's w estimate: exp(-sigma^2 |q-k|^2/2)",
+  claim.wrong_statement("\"w ~ N(0, sigma^2 I)\": the kernel beside the mean", wrong.mean, exact,
+                        4 * wrong.error / wrong.mean,
+                        "standard deviation 1/sigma; the stated w belong to exp(-sigma^2 |q-k|^2/2)");
+  claim.near("what the stated w estimate: exp(-sigma^2 |q-k|^2/2)",
              std::exp(-sigma * sigma * squared_distance(q, k) / 2), wrong.mean, 4 * wrong.error);
 }
 
@@ -79,7 +81,7 @@ double error_of(std::size_t d, double length, std::size_t m, std::size_t pairs, 
   return std::sqrt(mean_of(squares).mean);
 }
 
-/// Error against m: 1/sqrt(m) where vectors are short, no slope where they are long.
+/// Error over m: like 1/sqrt(m) for short vectors; no decrease for long ones.
 void errors(Claim& claim, Report& report, Random& random) {
   const std::size_t pairs = report.quick() ? 150 : 1000;
   Plot plot{
@@ -91,11 +93,11 @@ void errors(Claim& claim, Report& report, Random& random) {
     plot.curves.push_back(out);
     return exponent_of(out.x, out.y);
   };
-  claim.near("positive, d = 4, |q| = |k| = 0.7: slope of the error over m", -0.5,
+  claim.near("positive, d = 4, |q| = |k| = 0.7: exponent of the error in m", -0.5,
              course("positive, |q| = 0.7", 4, 0.7, true), 0.1);
   claim.near("sines and cosines, the same", -0.5, course("sin/cos, |q| = 0.7", 4, 0.7, false), 0.1);
   const double heavy = course("positive, d = 64, |q| = 8", 64, 8, true);
-  claim.at_least("positive, d = 64, |q| = |k| = 8: no slope to be seen", -0.25, heavy);
+  claim.at_least("positive, d = 64, |q| = |k| = 8: no decrease to be seen", -0.25, heavy);
   claim.remark(
       "At |q| = 8 the variance is about exp(128): with any number of features that fits in memory the estimate "
       "is far below its mean, and the error stays near 1. The law 1/sqrt(m) holds and is out of reach.");
@@ -119,9 +121,9 @@ void positive(Report& report) {
   const double exact = std::exp(dot_of(q, k));
   claim.near("mean of the estimates (4 standard errors)", exact, estimate.mean, 4 * estimate.error);
   const double m = 8;
-  claim.note("\"f = exp(-|q|^2/2)/m [...] on both sides\", m = 8: estimate beside exp(q.k)", estimate.mean / m, exact,
-             0.5,
-             "1/sqrt(m) on each side; with 1/m the matrix is m times too small, though it cancels after normalisation");
+  claim.wrong_statement(
+      "\"f = exp(-|q|^2/2)/m [...] on both sides\", m = 8: estimate beside exp(q.k)", estimate.mean / m, exact, 0.5,
+      "1/sqrt(m) on each side; with 1/m the matrix is m times too small, though it cancels after normalization");
   Array opposite = q, close = q;
   opposite *= real(-0.9);
   close *= real(0.9);
@@ -176,7 +178,7 @@ void layers_of_features(Report& report) {
       }
       out.x.push_back(static_cast<double>(m)), out.y.push_back(median_of(found));
     }
-    claim.near(std::string(name) + ": slope of the error over m", -0.5, exponent_of(out.x, out.y), 0.1);
+    claim.near(std::string(name) + ": exponent of the error in m", -0.5, exponent_of(out.x, out.y), 0.1);
     plot.curves.push_back(std::move(out));
   }
   claim.plot(std::move(plot));

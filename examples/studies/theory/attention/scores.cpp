@@ -1,4 +1,4 @@
-// How large scores are, and what that does to softmax.
+// The size of scores, and its effect on softmax.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -33,11 +33,11 @@ void moments(Report& report) {
              4 * variance.error);
   claim.near("mu = 0, sigma = 1: variance d", width, plain.mean, 4 * plain.error);
   const double first = 2 * width * sigma * sigma * mu_squared + width * std::pow(sigma, 4);
-  claim.note("\"Var = 2 d sigma^2 |mu|^2 + d sigma^4\"", first, variance.mean, 4 * variance.error / first,
-             "no factor d on the first term");
+  claim.wrong_statement("\"Var = 2 d sigma^2 |mu|^2 + d sigma^4\"", first, variance.mean, 4 * variance.error / first,
+                        "no factor d on the first term");
   const double second = 2 * sigma * sigma * mu_squared + width * sigma * sigma;
-  claim.note("\"Var = 2 sigma^2 |mu|^2 + d sigma^2\"", second, variance.mean, 4 * variance.error / second,
-             "the second term is d sigma^4");
+  claim.wrong_statement("\"Var = 2 sigma^2 |mu|^2 + d sigma^2\"", second, variance.mean, 4 * variance.error / second,
+                        "the second term is d sigma^4");
 }
 
 struct Saturation {
@@ -93,9 +93,9 @@ void saturated(Report& report) {
   claim.near("not scaled: exponent of the mean norm from d = 64 on", -0.5,
              exponent_of({means.x.begin() + 2, means.x.end()}, {means.y.begin() + 2, means.y.end()}), 0.15);
   const double early = (logs[1] - logs[0]) / (roots[1] - roots[0]), late = (logs[2] - logs[1]) / (roots[2] - roots[1]);
-  claim.factor("not scaled: slope of ln(median) over sqrt(d), 256..1024 / 64..256", 1, late / early, 1.6);
-  claim.note("\"without the scale gradients explode\": median |d out/d q|, not scaled / scaled, d = 1024", 1,
-             queries.back(), 0.5, "softmax saturates and they vanish");
+  claim.factor("not scaled: growth of ln(median) with sqrt(d), 256..1024 / 64..256", 1, late / early, 1.6);
+  claim.wrong_statement("\"without the scale gradients explode\": median |d out/d q|, not scaled / scaled, d = 1024", 1,
+                        queries.back(), 0.5, "softmax saturates and they vanish");
   claim.plot({"Norm of the softmax Jacobian, 16 keys",
               "width d",
               "norm of diag(a) - a a^T",

@@ -1,4 +1,4 @@
-// Trainings on a task that needs sharp attention: look up the value that stands with a key.
+// Training runs on a task that needs sharp attention: look up the value of a key.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr index_t kModelWidth = 64, kValues = 8;
 
-/// Pairs of key and value in random order, and the key that is asked for.
+/// Pairs of key and value in random order, the key that is asked for, and its value.
 struct Lookup {
   IndexArray keys, values;   ///< [B, N]
   IndexArray asked, answer;  ///< [B, 1], [B]

@@ -69,11 +69,11 @@ void two_forms(Report& report) {
   claim.near("AveragedSGD(beta, delta) and SGD(momentum beta, delta (1 - beta))", 0,
              largest_difference(average, weights_of<SGD>(start, delta * (1 - beta), SgdOptions{.momentum = beta})),
              1e-12);
-  claim.note("\"alpha = delta beta, eps = delta (1 - beta)\": largest difference of weights", 0,
-             largest_difference(average, wrong), 0, "alpha = beta; with delta beta the weights drift apart");
+  claim.wrong_statement("\"alpha = delta beta, eps = delta (1 - beta)\": largest difference of weights", 0,
+                        largest_difference(average, wrong), 0, "alpha = beta; with delta beta the weights drift apart");
   Plot plot{"Matched and mismatched rates", "step", "largest weight difference to AveragedSGD", false, true, {}};
   for (const auto& [name, other] :
-       {std::pair("alpha = beta", &right), std::pair("alpha = delta beta (the note)", &wrong)}) {
+       {std::pair("alpha = beta", &right), std::pair("alpha = delta beta (wrong)", &wrong)}) {
     Curve curve{name, {}, {}};
     for (std::size_t t = 0; t < average.size(); ++t) {
       curve.x.push_back(static_cast<double>(t + 1));

@@ -1,4 +1,4 @@
-// Claims about layer and batch normalisation.
+// Claims about layer and batch normalization.
 #include "studies/common/arrays.hpp"
 #include "studies/common/claims.hpp"
 
@@ -51,27 +51,27 @@ void who_depends_on_whom(Report& report) {
   claim.equal("BatchNorm in evaluation: nonzero entries off the diagonal", 0, fixed.first);
 }
 
-/// N2. |y - beta|_2 = |gamma| sqrt(d): the normalised row has mean 0 and biased variance 1, so its squares sum to d.
+/// N2. |y - beta|_2 = |gamma| sqrt(d): the normalized row has mean 0 and biased variance 1, so its squares sum to d.
 void length(Report& report) {
   Claim claim(report, {"N2", "LayerNorm puts every row on a sphere of radius |gamma| sqrt(d) around beta.",
                        "|y - beta|_2 = |gamma| sqrt(d), scalar gamma, eps = 0, biased variance, row not constant",
                        "definition of the variance"});
   Random random(report.seed(), "length");
   for (std::size_t d : {3u, 16u, 300u}) {
-    const double gain = -1.7, shift = 0.4;
+    const double weight = -1.7, bias = 0.4;
     ParamStore store;
     LayerNorm layer(store.root(), static_cast<index_t>(d), {.eps = 0});
-    std::fill_n(layer.weight.edit(), d, static_cast<real>(gain));
-    std::fill_n(layer.bias.edit(), d, static_cast<real>(shift));
+    std::fill_n(layer.weight.edit(), d, static_cast<real>(weight));
+    std::fill_n(layer.bias.edit(), d, static_cast<real>(bias));
     Array y = layer(normal_array({1, d}, random, 5, 100)).value();
-    y -= static_cast<real>(shift);
+    y -= static_cast<real>(bias);
     claim.relative("d = " + std::to_string(d) + ", rows of mean 100",
-                   std::abs(gain) * std::sqrt(static_cast<double>(d)), norm_of(y), 1e-12);
+                   std::abs(weight) * std::sqrt(static_cast<double>(d)), norm_of(y), 1e-12);
   }
 }
 
 void measure(int argc, char** argv) {
-  Report report("theory_normalization", "Measures what theory says of layer and batch normalisation.", {}, argc, argv);
+  Report report("theory_normalization", "Measures what theory says of layer and batch normalization.", {}, argc, argv);
   who_depends_on_whom(report);
   length(report);
   report.finish();

@@ -1,4 +1,4 @@
-// GRU and LSTM: what their gates do to states and gradients.
+// GRU and LSTM: the effect of their gates on states and gradients.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -12,7 +12,8 @@ void force(Parameter& bias, std::size_t gate, double value) {
   std::fill_n(bias.edit() + gate * kWidth, kWidth, static_cast<real>(value));
 }
 
-/// A GRU cell with its reset (0) and update (1) gates forced by their biases.
+/// A GRU cell whose biases force its reset (0) and update (1) gates: the largest |h' - h| if `keep`, else the largest
+/// |dh'/dh|.
 double forgotten(double update, double reset, const Tensor& x, const Array& h, bool keep) {
   ParamStore store(4);
   GRUCell cell(store.root(), 5, kWidth);
@@ -22,8 +23,8 @@ double forgotten(double update, double reset, const Tensor& x, const Array& h, b
   return largest(jacobian([&](const Tensor& state) { return cell(x, state); }, h));
 }
 
-/// R4. h' = (1 - z) n + z h with z = 1 at "keep" (PyTorch); the notes' h' = (1 - z) h + z n is the same network with
-/// the signs of z's weights changed, because s(-x) = 1 - s(x).
+/// R4. h' = (1 - z) n + z h with z = 1 at "keep" (PyTorch). The other convention, h' = (1 - z) h + z n, is the same
+/// network with the signs of z's weights changed, because s(-x) = 1 - s(x).
 void gru(Report& report) {
   Claim claim(report, {"R4", "A GRU's gates carry a state unchanged, or forget it.",
                        "h' = (1-z) n + z h; with s(-x) = 1 - s(x) the other convention is z's weights negated",
@@ -41,19 +42,19 @@ void gru(Report& report) {
   }
   claim.near("largest |s(-x) - (1 - s(x))|", 0, sum, 1e-15);
 
-  ParamStore ours(5), notes(5);
-  const GRUCell keeps(ours.root(), 5, kWidth), updates(notes.root(), 5, kWidth);
+  ParamStore ours(5), theirs(5);
+  const GRUCell keeps(ours.root(), 5, kWidth), updates(theirs.root(), 5, kWidth);
   for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
-    Parameter parameter = notes.parameter(name);
+    Parameter parameter = theirs.parameter(name);
     const std::size_t block = parameter.value().size() / 3;
     for (std::size_t i = block; i < 2 * block; ++i) parameter.edit()[i] *= -1;
   }
-  // The notes' update from what the cell computes: h'_notes = (1-z) h + z n, where our cell gives (1-z) n + z h.
-  const auto gates = linear(x, notes.parameter("weight_ih"), notes.parameter("bias_ih")) +
-                     linear(h, notes.parameter("weight_hh"), notes.parameter("bias_hh"));
+  // The update of the other convention, (1-z) h + z n, from what the cell computes, (1-z) n + z h.
+  const auto gates = linear(x, theirs.parameter("weight_ih"), theirs.parameter("bias_ih")) +
+                     linear(h, theirs.parameter("weight_hh"), theirs.parameter("bias_hh"));
   const Tensor z = sigmoid(slice(gates, 1, kWidth, 2 * kWidth));
   const Tensor candidate = (updates(x, h) - z * Tensor(h)) / (1 - z);
-  claim.near("the notes' form with z negated equals ours", 0,
+  claim.near("the other convention with z negated equals ours", 0,
              largest_difference(((1 - z) * Tensor(h) + z * candidate).value(), keeps(x, h).value()), 1e-12);
   ParamStore before(5);
   const GRUCell other(before.root(), 5, kWidth, {.reset = GruReset::before});
@@ -61,7 +62,7 @@ void gru(Report& report) {
                  largest_difference(other(x, h).value(), keeps(x, h).value()));
 }
 
-/// sum over gates of each unit, and the states, of one LSTM step.
+/// One LSTM step: its state, the sums of its gates, and its gradients at f = 0.
 void lstm_state(Claim& claim, Random& random) {
   ParamStore store(6);
   LSTMCell cell(store.root(), 5, kWidth);
@@ -79,14 +80,14 @@ void lstm_state(Claim& claim, Random& random) {
   force(cell.parameters.bias_ih, 1, -40);
   const Tensor x = normal_array({1, 5}, random);
   const auto by_h = [&](const Tensor& state) { return cell(x, {state, c}).h; };
-  claim.note("\"f_t = 0 stops the gradient to earlier steps\": |dh_t/dh_{t-1}|", 0,
-             spectral_norm(jacobian(by_h, h.value())), 0,
-             "it flows through i, o and the candidate, which read h_{t-1}");
+  claim.wrong_statement("\"f_t = 0 stops the gradient to earlier steps\": |dh_t/dh_{t-1}|", 0,
+                        spectral_norm(jacobian(by_h, h.value())), 0,
+                        "it flows through i, o and the candidate, which read h_{t-1}");
   const auto by_c = [&](const Tensor& state) { return cell(x, {h, state}).c; };
   claim.near("f_t = 0 (bias -40): |dc_t/dc_{t-1}| along the direct path", 0, largest(jacobian(by_c, c.value())), 1e-15);
 }
 
-/// Along the direct path dc_T/dc_0 = prod f_t: the states h are cut off the tape at each step.
+/// Along the direct path dc_T/dc_0 = prod f_t: the states h are detached at each step.
 void direct_path(Claim& claim, Random& random) {
   Plot plot{"What the direct path of an LSTM keeps", "step", "geometric mean over units of dc_t/dc_0", false, true, {}};
   for (double bias : {1.0, 3.0, 5.0}) {

@@ -1,4 +1,4 @@
-// The claims about recurrent networks, by file.
+// The claims about recurrent networks, one function for each file.
 #pragma once
 
 #include "studies/common/arrays.hpp"

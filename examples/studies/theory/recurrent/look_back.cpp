@@ -1,4 +1,4 @@
-// A task with a long lag: the first input decides what is to be said after the last one.
+// A task with a long lag: the first input is the class that is asked for after the last one.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -19,7 +19,7 @@ Recall recall(std::size_t batch, std::size_t time, Random& random) {
     out.targets(b) = target;
     out.inputs(b, 0, static_cast<std::size_t>(target)) = 1;
     for (std::size_t t = 1; t < time; ++t) out.inputs(b, t, kClasses) = static_cast<real>(random.normal());
-    out.inputs(b, time - 1, kClasses + 1) = 1;  // now say it
+    out.inputs(b, time - 1, kClasses + 1) = 1;  // asks for the answer
   }
   return out;
 }
@@ -56,7 +56,7 @@ Curve gradient_by_lag(const std::string& kind, const std::string& name, double f
   return out;
 }
 
-/// Right answers in percent on fresh sequences after training.
+/// Right answers in percent on new sequences after training.
 double accuracy(const std::string& kind, index_t steps, std::size_t time) {
   ParamStore store(11);
   const Network layer = network(kind, store.root() / "layer", 1);
@@ -109,7 +109,7 @@ void look_back(Report& report) {
   const Recall data = recall(8, 100, random);
   const std::vector<Curve> others = long_lag(report, data, 100);
   Claim claim(report, {"R7", "A network that attends to its own past passes gradients back in one step.",
-                       "h_t = h~_t + sum_{j<t} alpha_tj h_j, with h~_t as the query (a note scores with h_t itself, "
+                       "h_t = h~_t + sum_{j<t} alpha_tj h_j, with h~_t as the query (not h_t itself, "
                        "which does not exist yet)",
                        "Bahdanau, Cho, Bengio 2015, applied to the network's own states"});
   const Curve attends = gradient_by_lag("attention", "attention RNN", 0, data);

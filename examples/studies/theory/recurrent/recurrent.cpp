@@ -1,4 +1,4 @@
-// Claims about recurrent networks: how gradients pass through time, and what helps.
+// Claims about recurrent networks: gradients through time, and remedies.
 #include "groups.hpp"
 
 using namespace xtape;

@@ -1,4 +1,4 @@
-// Two regimes, one that explodes and one that vanishes, and each remedy against none.
+// An exploding and a vanishing regime, with each remedy and without.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -77,7 +77,8 @@ void clipping(Claim& claim) {
 
 }  // namespace
 
-/// R6. Clipping bounds a gradient's norm but not its course; the others act on the factor by which a step multiplies.
+/// R6. Clipping bounds the norm of a gradient but does not change its direction; the other remedies change the factor
+/// by which each step multiplies it.
 void remedies(Report& report) {
   Claim claim(report, {"R6", "Clipping helps against explosion only; gates, initial values and LayerNorm against both.",
                        "norm at lag 40 of d h_T/d h_(T-lag)",

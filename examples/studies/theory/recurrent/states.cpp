@@ -1,4 +1,4 @@
-// Vanilla networks: two forms, the bound on their Jacobians, and what explodes.
+// Vanilla networks: two forms, the bound on their Jacobians, and explosion.
 #include "groups.hpp"
 
 namespace xtape::theory {
@@ -22,8 +22,8 @@ struct Recurrence {
   Tensor operator()(index_t, const Tensor& h) const { return cell(no_input, h); }
 };
 
-/// b = -W 1/2: keeps a sigmoid around its steepest point.
-Array centring_bias(const Array& weight) {
+/// b = -W 1/2: keeps the arguments of a sigmoid near 0, where its derivative is largest.
+Array centering_bias(const Array& weight) {
   Array bias(Shape{weight.shape(0)});
   for (std::size_t i = 0; i < weight.shape(0); ++i) {
     bias(i) = 0;
@@ -37,7 +37,7 @@ std::vector<double> numbers(const std::vector<index_t>& values) { return {values
 /// R1. With g_t = s(h_t), g_t = s(W s(h_{t-1}) + U x_t + b) = s(W g_{t-1} + U x_t + b), if g_0 = s(h_0).
 void two_forms(Report& report) {
   Claim claim(report,
-              {"R1", "Two parametrisations of a vanilla network are the same.",
+              {"R1", "Two parametrizations of a vanilla network are the same.",
                "h_t = W s(h_{t-1}) + U x_t + b and g_t = s(W g_{t-1} + U x_t + b): g_t = s(h_t) if g_0 = s(h_0)",
                "substitution; Pascanu, Mikolov, Bengio 2013, section 1"});
   Random random(report.seed(), "two forms");
@@ -76,7 +76,7 @@ Curve jacobian_norms(Claim& claim, const std::string& name, Nonlinearity s, doub
     if (lag >= 5) later.push_back(lag), logs.push_back(std::log(norms[i]));
   }
   claim.at_most(name + ": largest norm / bound over lags 0..40", 1 + 1e-12, worst);
-  claim.at_most(name + ": fitted decay a step, below delta", delta, std::exp(slope_of(later, logs)));
+  claim.at_most(name + ": fitted decay a step, below delta", delta, std::exp(linear_coefficient(later, logs)));
   return {name + " measured", numbers(lags), norms};
 }
 
@@ -139,18 +139,19 @@ void explosion(Report& report) {
   const std::vector<double> stops = norms(kUnits, Nonlinearity::tanh, nilpotent);
   claim.at_least("nilpotent, tanh: |W|_2 gamma", 2, spectral_norm(nilpotent));
   claim.equal("nilpotent: Jacobian norm at lag 24", 0, stops[8]);
-  claim.note("\"|W| > 1/gamma: they will explode\", growth over 30 steps at least 1", 1, stops.back(), 0.5,
-             "necessary, not sufficient; here the gradient is exactly 0");
+  claim.wrong_statement("\"|W| > 1/gamma: they will explode\", growth over 30 steps at least 1", 1, stops.back(), 0.5,
+                        "necessary, not sufficient; here the gradient is exactly 0");
   const std::size_t wide = 100;
   const Array gaussian = normal_array({wide, wide}, random, 3 / std::sqrt(static_cast<double>(wide)));
   const std::vector<double> grows = norms(wide, Nonlinearity::tanh, gaussian);
   claim.at_least("Gaussian of gain 3, tanh: norm at lag 30", 1e3, grows.back());
   Array steep = gaussian;
   steep *= 4;
-  const std::vector<double> subtract_mean = norms(wide, Nonlinearity::sigmoid, steep, centring_bias(steep));
+  const std::vector<double> subtract_mean = norms(wide, Nonlinearity::sigmoid, steep, centering_bias(steep));
   const std::vector<double> flat = norms(wide, Nonlinearity::sigmoid, steep);
   claim.at_least("the same of gain 12, sigmoid, b = -W 1/2: norm at lag 30", 1e3, subtract_mean.back());
-  claim.at_most("sigmoid of gain 12 without the bias, beside the centred one", 0.1, flat.back() / subtract_mean.back());
+  claim.at_most("sigmoid of gain 12 without the bias, beside the centered one", 0.1,
+                flat.back() / subtract_mean.back());
   Curve zero{"nilpotent (0 from lag 24)", numbers(lags), stops};
   claim.plot({"A norm above 1/gamma need not explode",
               "lag, steps",
@@ -158,7 +159,7 @@ void explosion(Report& report) {
               false,
               true,
               {{"Gaussian, gain 3, tanh", numbers(lags), grows},
-               {"centred sigmoid, gain 12", numbers(lags), subtract_mean},
+               {"centered sigmoid, gain 12", numbers(lags), subtract_mean},
                zero}});
 }
 

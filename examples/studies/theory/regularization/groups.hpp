@@ -1,4 +1,4 @@
-// The claims about weight decay and regularization, by file.
+// The claims about weight decay and regularization, one function for each file.
 #pragma once
 
 #include "studies/common/arrays.hpp"

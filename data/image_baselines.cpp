@@ -1,0 +1,76 @@
+#include <xtape/core/error.hpp>
+#include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/ops/reduce.hpp>
+#include <xtape/core/ops/matmul.hpp>
+#include <xtape/core/ops/reduce.hpp>
+#include <xtape/data/image_baselines.hpp>
+#include <xtape/data/sequences.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+namespace {
+
+/// 0, 1, ..., count - 1.
+std::vector<index_t> numbers(std::size_t count) {
+  std::vector<index_t> out(count);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+/// The mean image of each class [10, P].
+Array class_means(const ImageBatch& all) {
+  const std::size_t pixels = all.images.shape()[1];
+  std::vector<double> sums(ImageData::kClasses * pixels), counts(ImageData::kClasses);
+  for (std::size_t n = 0; n < all.labels.size(); ++n) {
+    const auto label = static_cast<std::size_t>(all.labels.data()[n]);
+    ++counts[label];
+    for (std::size_t i = 0; i < pixels; ++i)
+      sums[label * pixels + i] += static_cast<double>(all.images.data()[n * pixels + i]);
+  }
+  Array means(Shape{ImageData::kClasses, pixels});
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    means.data()[i] = static_cast<real>(sums[i] / std::max(counts[i / pixels], 1.0));
+  return means;
+}
+
+/// Gives each image the label of the nearest reference; references [N, P], N labels.
+ImageClassifier nearest(Array references, std::vector<index_t> labels) {
+  const Tensor r(std::move(references));
+  // |x - r|^2 = |x|^2 - 2 (x.r - |r|^2 / 2): the nearest r has the largest x.r - |r|^2 / 2.
+  const Tensor half_squares = sum(r * r, {1}) * real(0.5);
+  return [r, half_squares, labels = std::move(labels)](const Array& images) {
+    std::vector<index_t> out;
+    for (index_t place : argmax(matmul(Tensor(images), r, {.transpose_b = true}) - half_squares, 1))
+      out.push_back(labels[static_cast<std::size_t>(place)]);
+    return out;
+  };
+}
+
+ImageBatch whole(const ImageSet& set) { return image_batch(set, numbers(set.size())); }
+
+}  // namespace
+
+ImageClassifier nearest_class_mean(const ImageSet& train) {
+  return nearest(class_means(whole(train)), numbers(ImageData::kClasses));
+}
+
+ImageClassifier nearest_neighbor(const ImageSet& train) { return nearest(whole(train).images, train.labels); }
+
+double accuracy(const ImageSet& set, const ImageClassifier& classify) {
+  if (set.size() == 0) throw ValueError("accuracy", "the set has no images");
+  index_t right = 0;
+  for (const std::vector<index_t>& items : groups_of(100, numbers(set.size()))) {
+    const ImageBatch batch = image_batch(set, items);
+    const std::vector<index_t> guesses = classify(batch.images);
+    if (guesses.size() != batch.labels.size())
+      throw ValueError("accuracy", "expected " + std::to_string(batch.labels.size()) + " labels, got " +
+                                       std::to_string(guesses.size()));
+    for (std::size_t i = 0; i < guesses.size(); ++i) right += guesses[i] == batch.labels.data()[i];
+  }
+  return static_cast<double>(right) / static_cast<double>(set.size());
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -1,0 +1,30 @@
+#include <xtape/core/error.hpp>
+#include <xtape/models/attention_text.hpp>
+
+#include <iomanip>
+#include <sstream>
+
+namespace xtape::inline XTAPE_DTYPE {
+
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, const std::string& keys) {
+  const Shape expected = {queries.size(), keys.size()};
+  const std::size_t rank = weights.shape().size();
+  if (rank < 2 || weights.shape()[rank - 2] != queries.size() || weights.shape()[rank - 1] != keys.size() ||
+      weights.size() != queries.size() * keys.size())
+    fail_shapes<Shape>("attention_text", "expected weights [T, S] of so many queries and keys",
+                       {expected, weights.shape()});
+  std::ostringstream out;
+  out << std::setw(10) << "";
+  for (char key : keys) out << ' ' << key;
+  for (std::size_t t = 0; t < queries.size(); ++t) {
+    out << '\n' << std::setw(10) << queries[t];
+    for (std::size_t s = 0; s < keys.size(); ++s) {
+      const int tenths = static_cast<int>(10 * weights.data()[t * keys.size() + s]);
+      out << ' ' << (tenths == 0 ? "." : tenths > 9 ? "9" : std::to_string(tenths));
+    }
+  }
+  out << '\n';
+  return out.str();
+}
+
+}  // namespace xtape::inline XTAPE_DTYPE

@@ -207,7 +207,7 @@ void spill(FreeList& list, std::size_t index) {
 
 void* allocate(std::size_t bytes) {
   const SizeClass size = size_class(bytes);  // throws for sizes above the limit
-  void* block = ::operator new (bytes, std::align_val_t{kAlignment});
+  void* block = ::operator new(bytes, std::align_val_t{kAlignment});
   count(static_cast<std::int64_t>(size.bytes), 1);
   return block;
 }
@@ -215,7 +215,7 @@ void* allocate(std::size_t bytes) {
 void deallocate(void* block, std::size_t bytes) noexcept {
   if (!block) return;
   count(-static_cast<std::int64_t>(size_class(bytes).bytes), -1);
-  ::operator delete (block, std::align_val_t{kAlignment});
+  ::operator delete(block, std::align_val_t{kAlignment});
 }
 
 bool caching() { return false; }

@@ -24,8 +24,7 @@ std::optional<T> read_whole(std::string_view text) {
 /// A field for a message: shortened, without control characters.
 std::string shown(std::string_view field) {
   std::string out(field.substr(0, 40));
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
   return "'" + out + (field.size() > 40 ? "..." : "") + "'";
 }
 

@@ -60,7 +60,7 @@ std::string read_file(const std::string& path) {
   if (fs::is_directory(kind)) fail(" is a directory");
   if (!fs::is_regular_file(kind)) fail(" is not a regular file");
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat before {};
+  struct stat before{};
   if (file.number < 0 || ::fstat(file.number, &before) != 0)
     fail(std::string(" cannot be opened for reading: ") + std::strerror(errno));
   std::string content(static_cast<std::size_t>(before.st_size) + 1, '\0');  // one byte more, to detect growth
@@ -71,7 +71,7 @@ std::string read_file(const std::string& path) {
     if (count == 0) break;
     if (count > 0) got += static_cast<std::size_t>(count);
   }
-  struct stat after {};
+  struct stat after{};
   const auto written_at = [](const struct stat& s) { return std::pair(s.st_mtim.tv_sec, s.st_mtim.tv_nsec); };
   if (got != content.size() - 1 || ::fstat(file.number, &after) != 0 || after.st_size != before.st_size ||
       written_at(after) != written_at(before))

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
-#include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/matmul.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/data/image_baselines.hpp>

@@ -104,13 +104,12 @@ AttentionFeatures attention_features(const AttentionConfig& config, const Tensor
 }
 
 Array alibi_bias(index_t heads, index_t queries, index_t keys) {
-  const std::vector<double> slopes = alibi_slopes(heads);
   Array out(Shape{static_cast<std::size_t>(heads), static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
   real* to = out.data();
-  for (double slope : slopes)
+  for (double alibi_slope : alibi_slopes(heads))
     for (index_t t = 0; t < queries; ++t)
       for (index_t s = 0; s < keys; ++s)
-        *to++ = static_cast<real>(-slope * static_cast<double>(t + keys - queries - s));
+        *to++ = static_cast<real>(-alibi_slope * static_cast<double>(t + keys - queries - s));
   return out;
 }
 

@@ -64,7 +64,7 @@ Init normal(double mean, double stddev) {
   };
 }
 
-double gain(Activation function, double slope) {
+double gain(Activation function, double negative_slope) {
   switch (function) {
     case Activation::linear:
     case Activation::sigmoid:
@@ -74,7 +74,7 @@ double gain(Activation function, double slope) {
     case Activation::relu:
       return std::sqrt(2.0);
     case Activation::leaky_relu:
-      return std::sqrt(2 / (1 + slope * slope));
+      return std::sqrt(2 / (1 + negative_slope * negative_slope));
   }
   throw ValueError("init", "unknown nonlinearity");
 }

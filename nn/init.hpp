@@ -16,9 +16,9 @@ Init normal(double mean, double stddev);  ///< stddev >= 0
 enum class Activation { linear, sigmoid, tanh, relu, leaky_relu };
 
 /// The factor that keeps the variance of activations through layers with this nonlinearity, as PyTorch's
-/// calculate_gain: 1 for linear and sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2/(1 + slope^2)) for leaky_relu.
-/// `slope` is leaky_relu's factor for negative inputs.
-double gain(Activation function, double slope = 0.01);
+/// calculate_gain: 1 for linear and sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2/(1 + negative_slope^2)) for
+/// leaky_relu with this factor for negative inputs.
+double gain(Activation function, double negative_slope = 0.01);
 
 /// Glorot and Bengio 2010: uniform in [-a, a) with a = gain sqrt(6/(fan_in + fan_out)), or normal with the same
 /// variance.

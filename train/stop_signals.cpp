@@ -31,7 +31,7 @@ void note(int signal) {
 
 StopSignals::StopSignals() {
   first_signal = 0;
-  struct sigaction ours {};
+  struct sigaction ours{};
   ours.sa_handler = note;
   ours.sa_flags = SA_RESTART;
   sigaction(SIGINT, &ours, &interrupt_before_);

@@ -31,8 +31,7 @@ class StopSignals {
   int noted() const;
 
  private:
-  struct sigaction interrupt_before_ {
-  }, terminate_before_{};
+  struct sigaction interrupt_before_{}, terminate_before_{};
 };
 
 }  // namespace xtape

@@ -128,7 +128,7 @@ struct Group {
     }
     if (!log_key_weights) return row;
     isa().arithmetic.scaled(row, rescale_factor(log_key_weights[j], running_max[0]), features.data(), false,
-                             p.features);
+                            p.features);
     return features.data();
   }
 

@@ -62,9 +62,7 @@ GradCases rotary_grad_cases() {
       {"rotary",
        "an offset for each sequence",
        {heads},
-       [](Args a) {
-         return rotary(a[0], {.offsets = IndexArray{0, 5}, .base = 100});
-       }},
+       [](Args a) { return rotary(a[0], {.offsets = IndexArray{0, 5}, .base = 100}); }},
   };
 }
 

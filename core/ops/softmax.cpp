@@ -59,12 +59,7 @@ GradCases softmax_grad_cases() {
       {"softmax", "wider than the lanes", {wide}, [](Args a) { return softmax(a[0]); }},
       {"logsumexp", "all", {x}, [](Args a) { return logsumexp(a[0]); }},
       {"logsumexp", "last axis", {wide}, [](Args a) { return logsumexp(a[0], {-1}); }},
-      {"logsumexp",
-       "first two axes, kept",
-       {x},
-       [](Args a) {
-         return logsumexp(a[0], {0, 1}, true);
-       }},
+      {"logsumexp", "first two axes, kept", {x}, [](Args a) { return logsumexp(a[0], {0, 1}, true); }},
       {"log_softmax", "last axis", {x}, [](Args a) { return log_softmax(a[0]); }},
       {"log_softmax", "middle axis", {x}, [](Args a) { return log_softmax(a[0], 1); }},
       {"log_softmax", "wider than the lanes", {wide}, [](Args a) { return log_softmax(a[0]); }},

@@ -19,7 +19,7 @@ SignalWatch::SignalWatch() : kept_{{SIGUSR1, false, {}}, {SIGINT, false, {}}, {S
     sigaction(kept.signal, nullptr, &kept.before);
     kept.replaced = kept.before.sa_handler == SIG_DFL;
     if (!kept.replaced) continue;
-    struct sigaction ours {};
+    struct sigaction ours{};
     ours.sa_handler = note;
     ours.sa_flags = SA_RESTART | (kept.signal == SIGUSR1 ? 0 : static_cast<int>(SA_RESETHAND));
     sigaction(kept.signal, &ours, nullptr);
@@ -28,7 +28,7 @@ SignalWatch::SignalWatch() : kept_{{SIGUSR1, false, {}}, {SIGINT, false, {}}, {S
 
 SignalWatch::~SignalWatch() {
   for (const Kept& kept : kept_) {
-    struct sigaction now {};
+    struct sigaction now{};
     sigaction(kept.signal, nullptr, &now);
     if (kept.replaced && now.sa_handler == note) sigaction(kept.signal, &kept.before, nullptr);
   }

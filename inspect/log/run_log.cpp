@@ -255,8 +255,7 @@ RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogO
   if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info);
   else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
-  s.writer.emplace(
-      s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
+  s.writer.emplace(s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
   s.console.line(console_header());
   if (!s.waits) s.prepare(true);
 }

@@ -95,7 +95,7 @@ NamedEnvelope grouped(const RunData& run, const Buckets& buckets, const Groups& 
 
 /// One number for each named element of a list in the records.
 template <class Item>
-NamedEnvelope by_name(const RunData& run, const Buckets& buckets, std::vector<Item> StepRecord::*list,
+NamedEnvelope by_name(const RunData& run, const Buckets& buckets, std::vector<Item> StepRecord::* list,
                       const std::vector<std::string>& names,
                       const std::function<std::optional<double>(const Item&)>& number) {
   std::unordered_map<std::string, std::size_t> row_of;

@@ -112,7 +112,7 @@ std::size_t most_places(const std::vector<const RunGroup*>& groups,
 }
 
 /// The joint norm of all weights, or of their updates.
-Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats::*number) {
+Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats::* number) {
   return step_envelope(run, buckets, [&](const StepRecord& s) -> std::optional<double> {
     if (s.parameters.empty()) return std::nullopt;
     double sum = 0;

@@ -21,7 +21,7 @@ std::string parent_of_block(const std::string& name) {
 }
 
 /// Slope of the least-squares line through (0, y0), (1, y1), ...
-double slope(const std::vector<double>& y) {
+double linear_coefficient(const std::vector<double>& y) {
   const auto n = static_cast<double>(y.size());
   const double middle = (n - 1) / 2;
   double xy = 0, xx = 0;
@@ -103,7 +103,7 @@ std::optional<LagCurve> lag_curve(const RunData& run, const std::string& layer) 
     if (*middle > kNothingLeft && logs.size() + 1 == curve.share.size()) logs.push_back(std::log(*middle));
   }
   if (curve.share.size() < 2) return std::nullopt;
-  curve.rate = logs.size() < 2 ? 0 : std::exp(slope(logs));
+  curve.rate = logs.size() < 2 ? 0 : std::exp(linear_coefficient(logs));
   return curve;
 }
 

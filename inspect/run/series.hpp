@@ -21,7 +21,7 @@ std::vector<double> series(const RunData& run, const std::function<double(const 
 
 /// The names in a list of the records, in order of first appearance.
 template <class Named>
-std::vector<std::string> names_in(const RunData& run, std::vector<Named> StepRecord::*list) {
+std::vector<std::string> names_in(const RunData& run, std::vector<Named> StepRecord::* list) {
   std::vector<std::string> names;
   for (const StepRecord& step : run.steps)
     for (const Named& x : step.*list) {

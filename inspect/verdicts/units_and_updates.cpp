@@ -144,8 +144,8 @@ Verdict judge_still_layers(const RunData& run) {
 }  // namespace
 
 std::vector<Verdict> judge_units(const RunData& run) {
-  const Highest dead = highest(
-      run, [](const UnitStats& u) { return u.dead; }, [](const std::string&) { return limits::kDead; });
+  const Highest dead =
+      highest(run, [](const UnitStats& u) { return u.dead; }, [](const std::string&) { return limits::kDead; });
   const Highest flat = highest(
       run,
       [](const UnitStats& u) -> std::optional<double> {

@@ -59,7 +59,8 @@ echo "deb $mirror $suite main" >"$root/etc/apt/sources.list"
 # What this machine's apt needs to reach the mirror.
 apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' >"$root/etc/apt/apt.conf.d/99mirror" || true
 for file in resolv.conf hosts; do cp -L --remove-destination "/etc/$file" "$root/etc/"; done
-git clone --quiet --no-local . "$root/root/xtape"
+mkdir -p "$root/src"
+git clone --quiet --no-local . "$root/src/xtape"
 
 # Of the environment only what concerns the network, the processor and the terminal.
 mapfile -t environment < <(env | grep -iE '^(https?_proxy|no_proxy|openblas_[a-z0-9_]+|term)=' || true)
@@ -69,4 +70,4 @@ environment+=(HOME=/root "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 unshare --mount --propagation private bash -euc '
   root=$1 && shift
   for directory in proc sys dev; do mount --rbind "/$directory" "$root/$directory"; done
-  exec chroot "$root" env -i "$@"' bash "$root" "${environment[@]}" sh -c 'cd /root/xtape && exec "$@"' sh "$@"
+  exec chroot "$root" env -i "$@"' bash "$root" "${environment[@]}" sh -c 'cd /src/xtape && exec "$@"' sh "$@"

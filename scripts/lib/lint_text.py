@@ -7,7 +7,7 @@ import re
 import sys
 import tokenize
 
-BINARY = (".safetensors", ".webp")
+BINARY = (".safetensors", ".webp", ".npy")
 SELF = ("scripts/lib/forbidden_words.txt", "scripts/lib/lint_text.py")
 
 C_LIKE = re.compile(r'''//[^\n]*|/\*.*?\*/|R"([^()\\\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'''
@@ -97,7 +97,7 @@ def check_text(path, text):
 def main():
     words, allowed = read_words(sys.argv[1])
     for path in sys.stdin.read().splitlines():
-        if path.endswith(BINARY):
+        if path.endswith(BINARY) or ".tfevents." in path:
             continue
         try:
             text = open(path, encoding="utf-8", newline="").read()

@@ -153,11 +153,8 @@ TEST_CASE("store: buffers are shared handles of a fixed shape") {
   same.edit()[0] = 8;
   check_equal(f.mean.value(), row({8, 4}));
   CHECK(f.store.buffers().size() == 1);
-  check_throws<ShapeError>(
-      [&] {
-        same.set_value(row({1, 2, 3}));
-      },
-      "[buffer body.0.mean] the new value has another shape; got shapes (2) and (3)");
+  check_throws<ShapeError>([&] { same.set_value(row({1, 2, 3})); },
+                           "[buffer body.0.mean] the new value has another shape; got shapes (2) and (3)");
   check_equal(f.mean.value(), row({8, 4}));
   check_throws<ValueError>([] { Buffer().value(); }, "[buffer] this handle is empty");
 }
@@ -190,11 +187,8 @@ TEST_CASE("store: a failed registration leaves the store unchanged") {
   const Scope root = store.root();
   check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialization");
   check_throws<ValueError>([&] { root.tie("w", Parameter()); }, "'w' cannot be tied to an empty parameter");
-  check_throws<ShapeError>(
-      [&] {
-        root.parameter("w", {std::size_t{1} << 40, std::size_t{1} << 40}, init::zeros());
-      },
-      "[w] the shape has more elements than can be held");
+  check_throws<ShapeError>([&] { root.parameter("w", {std::size_t{1} << 40, std::size_t{1} << 40}, init::zeros()); },
+                           "[w] the shape has more elements than can be held");
   check_throws<ShapeError>([&] { root.parameter("w", {2}, init::xavier_uniform()); }, "at least two axes");
   CHECK(store.entries().empty());
   CHECK_FALSE(store.contains("w"));

@@ -61,16 +61,10 @@ TEST_CASE("editing a value that a tensor still uses leaves the tensor unchanged"
 
 TEST_CASE("a value of the wrong shape is refused and nothing changes") {
   Parameter w("layer.w", row({1, 2}));
-  check_throws<ShapeError>(
-      [&] {
-        w.set_value(array({2, 1}, {3, 4}));
-      },
-      "[parameter layer.w] the new value has another shape; got shapes (2) and (2,1)");
-  check_throws<ShapeError>(
-      [&] {
-        w.set_grad(row({1, 2, 3}));
-      },
-      "[parameter layer.w] the gradient has another shape; got shapes (2) and (3)");
+  check_throws<ShapeError>([&] { w.set_value(array({2, 1}, {3, 4})); },
+                           "[parameter layer.w] the new value has another shape; got shapes (2) and (2,1)");
+  check_throws<ShapeError>([&] { w.set_grad(row({1, 2, 3})); },
+                           "[parameter layer.w] the gradient has another shape; got shapes (2) and (3)");
   check_equal(w.value(), row({1, 2}));
   CHECK(w.version() == 0);
   CHECK_FALSE(w.has_grad());
@@ -98,23 +92,12 @@ TEST_CASE("every op that writes directly into a parameter's gradient adds to the
   // Each op runs once with no gradient and once with a gradient of ones.
   const IndexArray ids = {1, 0, 1};
   const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> ops = {
-      {"linear weight",
-       [](const Tensor& w) {
-         return linear(Tensor(array({3, 2}, {1, 2, 3, 4, 5, 6})), w);
-       }},
-      {"linear input",
-       [](const Tensor& w) {
-         return linear(w, Tensor(array({3, 2}, {1, 2, 3, 4, 5, 6})));
-       }},
+      {"linear weight", [](const Tensor& w) { return linear(Tensor(array({3, 2}, {1, 2, 3, 4, 5, 6})), w); }},
+      {"linear input", [](const Tensor& w) { return linear(w, Tensor(array({3, 2}, {1, 2, 3, 4, 5, 6}))); }},
       {"linear bias",
-       [](const Tensor& w) {
-         return linear(Tensor::ones({3, 1}), Tensor::ones({4, 1}), reshape(w, {4}));
-       }},
+       [](const Tensor& w) { return linear(Tensor::ones({3, 1}), Tensor::ones({4, 1}), reshape(w, {4})); }},
       {"matmul", [](const Tensor& w) { return matmul(w, w, {.transpose_a = true}); }},
-      {"batch matmul",
-       [](const Tensor& w) {
-         return matmul(Tensor::ones({3, 2, 2}), w, {.transpose_a = true});
-       }},
+      {"batch matmul", [](const Tensor& w) { return matmul(Tensor::ones({3, 2, 2}), w, {.transpose_a = true}); }},
       {"embedding", [&](const Tensor& w) { return embedding(w, ids); }},
       {"add", [](const Tensor& w) { return w + w; }},
       {"mul", [](const Tensor& w) { return w * w; }},
@@ -127,30 +110,19 @@ TEST_CASE("every op that writes directly into a parameter's gradient adds to the
       {"reshape", [](const Tensor& w) { return reshape(w, {4}); }},
       {"permute", [](const Tensor& w) { return transpose(w); }},
       {"slice", [](const Tensor& w) { return slice(w, 0, 1); }},
-      {"concat",
-       [](const Tensor& w) {
-         return concat({w, w}, 1);
-       }},
+      {"concat", [](const Tensor& w) { return concat({w, w}, 1); }},
       {"softmax", [](const Tensor& w) { return pow(softmax(w), real(2)); }},
       {"log_softmax", [](const Tensor& w) { return pow(log_softmax(w), real(2)); }},
       {"layer_norm", [](const Tensor& w) { return pow(layer_norm(w, reshape(slice(w, 0, 0, 1), {2})), real(3)); }},
-      {"dropout",
-       [](const Tensor& w) {
-         return dropout(w, 0.5, {1, 2, 3});
-       }},
-      {"cross_entropy",
-       [](const Tensor& w) {
-         return cross_entropy(w, {0, 1});
-       }},
+      {"dropout", [](const Tensor& w) { return dropout(w, 0.5, {1, 2, 3}); }},
+      {"cross_entropy", [](const Tensor& w) { return cross_entropy(w, {0, 1}); }},
       {"attention",
        [](const Tensor& w) {
          const Tensor h = reshape(w, {1, 1, 2, 2});
          return scaled_dot_product_attention(h, h, h);
        }},
       {"self_attention",
-       [](const Tensor& w) {
-         return self_attention(reshape(concat({w, w * real(2), w * real(3)}, 1), {1, 2, 6}), 1);
-       }},
+       [](const Tensor& w) { return self_attention(reshape(concat({w, w * real(2), w * real(3)}, 1), {1, 2, 6}), 1); }},
   };
   for (const auto& [name, op] : ops) {
     INFO(name);

@@ -18,22 +18,16 @@ TEST_CASE("element counts are 64-bit and checked for overflow") {
 }
 
 TEST_CASE("a tensor too large for memory is refused before anything is allocated") {
-  check_throws<ShapeError>(
-      [] {
-        (void)Tensor::zeros({std::size_t{1} << 40, std::size_t{1} << 40});
-      },
-      "[tensor] the shape");
+  check_throws<ShapeError>([] { (void)Tensor::zeros({std::size_t{1} << 40, std::size_t{1} << 40}); },
+                           "[tensor] the shape");
 }
 
 TEST_CASE("negative axes count from the end") {
   CHECK(normalize_axis("op", 0, {2, 3}) == 0);
   CHECK(normalize_axis("op", -1, {2, 3}) == 1);
   CHECK(normalize_axis("op", -2, {2, 3}) == 0);
-  check_throws<ShapeError>(
-      [] {
-        (void)normalize_axis("op", 2, {2, 3});
-      },
-      "[op] axis 2 does not exist; got shape (2,3)");
+  check_throws<ShapeError>([] { (void)normalize_axis("op", 2, {2, 3}); },
+                           "[op] axis 2 does not exist; got shape (2,3)");
   check_throws<ShapeError>([] { (void)normalize_axis("op", -3, {2, 3}); }, "[op] axis -3 does not exist");
   check_throws<ShapeError>([] { (void)normalize_axis("op", 0, {}); }, "[op] axis 0 does not exist; got shape ()");
   CHECK(normalize_axis_or_scalar("op", -1, {2, 3}) == 1);
@@ -55,11 +49,8 @@ TEST_CASE("shapes broadcast as in NumPy") {
   CHECK(same_shape(broadcast_shape("op", {1}, {0}), {0}));
   CHECK(same_shape(broadcast_shape("op", {4, 1, 2}, {3, 1}), {4, 3, 2}));
   check_throws<ShapeError>([] { (void)broadcast_shape("op", {2}, {3}); }, "[op] the operands do not broadcast");
-  check_throws<ShapeError>(
-      [] {
-        (void)broadcast_shape("op", {std::size_t{1} << 40, 1}, {std::size_t{1} << 40});
-      },
-      "more than 2^46 elements");
+  check_throws<ShapeError>([] { (void)broadcast_shape("op", {std::size_t{1} << 40, 1}, {std::size_t{1} << 40}); },
+                           "more than 2^46 elements");
   CHECK_FALSE(same_shape({1}, {}));
   CHECK_FALSE(same_shape({2, 3}, {3, 2}));
 }
@@ -74,24 +65,15 @@ TEST_CASE("a gradient is summed over exactly the axes that were broadcast") {
   check_equal(sum_to_shape("op", g, {}), array({}, {276}));
   check_equal(sum_to_shape("op", g, {2, 3, 4}), g);
   check_equal(sum_to_shape("op", Array(Shape{0, 2}), {1, 2}), array({1, 2}, {0, 0}));
-  check_throws<ShapeError>(
-      [&] {
-        (void)sum_to_shape("op", g, {2, 1});
-      },
-      "[op] a gradient does not fit its operand; got shapes (2,1) and (2,3,4)");
-  check_throws<ShapeError>(
-      [&] {
-        (void)sum_to_shape("op", g, {1, 2, 3, 4});
-      },
-      "[op] a gradient does not fit its operand");
+  check_throws<ShapeError>([&] { (void)sum_to_shape("op", g, {2, 1}); },
+                           "[op] a gradient does not fit its operand; got shapes (2,1) and (2,3,4)");
+  check_throws<ShapeError>([&] { (void)sum_to_shape("op", g, {1, 2, 3, 4}); },
+                           "[op] a gradient does not fit its operand");
 }
 
 TEST_CASE("messages name the op and show the shapes") {
-  check_throws<ShapeError>(
-      [] {
-        fail_shapes<Shape>("op", "wrong", {{2, 3}, {}});
-      },
-      "[op] wrong; got shapes (2,3) and ()");
+  check_throws<ShapeError>([] { fail_shapes<Shape>("op", "wrong", {{2, 3}, {}}); },
+                           "[op] wrong; got shapes (2,3) and ()");
   check_throws<ShapeError>([] { fail_shapes<Shape>("op", "wrong", {{2, 3}}); }, "[op] wrong; got shape (2,3)");
   check_throws<Error>([] { throw IndexError("op", "every error is an Error"); }, "[op] every error is an Error");
 }

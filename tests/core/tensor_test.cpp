@@ -30,11 +30,8 @@ TEST_CASE("constants of a given shape") {
 TEST_CASE("item returns the only element") {
   CHECK(Tensor::scalar(3).item() == 3);
   CHECK(Tensor(array({1, 1}, {4})).item() == 4);
-  check_throws<ShapeError>(
-      [] {
-        (void)Tensor(row({1, 2})).item();
-      },
-      "[item] only a tensor with one element has an item; got shape (2)");
+  check_throws<ShapeError>([] { (void)Tensor(row({1, 2})).item(); },
+                           "[item] only a tensor with one element has an item; got shape (2)");
   check_throws<ShapeError>([] { (void)Tensor::zeros({0}).item(); }, "got shape (0)");
 }
 

@@ -68,9 +68,7 @@ TEST_CASE("images from IDX: labels for images, another number of them, and label
       [&] { read_idx_images(images, work.write("eleven", idx_file(0x08, {10}, "\1\1\1\1\1\1\1\1\1\xA"))); },
       "label 9 is 10, not 0 to 9");
   check_throws<FileError>(
-      [&] {
-        read_idx_images(work.write("floats", idx_file(0x0D, {1, 1, 1}, std::string(4, '\0'))), labels);
-      },
+      [&] { read_idx_images(work.write("floats", idx_file(0x0D, {1, 1, 1}, std::string(4, '\0'))), labels); },
       "but F32 of shape (1,1,1)");
 }
 
@@ -114,11 +112,8 @@ TEST_CASE("image data: every image is on one side, and comes once an epoch") {
   check_throws<ValueError>([&] { data.train_items(0, 0); }, "with 0 of 140");
   check_throws<ValueError>([] { ImageData::split(numbered(200), 0.5, 0.5, 0); }, "below 1 together");
   check_throws<ValueError>([] { ImageData::split(numbered(4), 0.1, 0.2, 0); }, "0 for validation and 0 for the test");
-  check_throws<ValueError>(
-      [] {
-        ImageData(numbered(2), ImageSet{2, 1, 255, {0, 0}, {0}}, numbered(2), 0);
-      },
-      "differ in size");
+  check_throws<ValueError>([] { ImageData(numbered(2), ImageSet{2, 1, 255, {0, 0}, {0}}, numbered(2), 0); },
+                           "differ in size");
 }
 
 TEST_CASE("the digits and MNIST from their files") {

@@ -27,9 +27,7 @@ std::vector<To> read(DType dtype, const std::vector<T>& elements) {
 template <class To, class T>
 void check_refused(DType dtype, T element, const std::string& wanted) {
   check_throws<FileError>(
-      [&] {
-        read<To>(dtype, std::vector<T>{0, element});
-      },
+      [&] { read<To>(dtype, std::vector<T>{0, element}); },
       "[tensor w] element 1 of type " + std::string(dtype_name(dtype)) + " does not fit the type " + wanted);
 }
 
@@ -86,11 +84,8 @@ TEST_CASE("indices are whole numbers") {
 
 TEST_CASE("a bool is 0 or 1") {
   CHECK(read<float>(DType::boolean, std::vector<std::uint8_t>{0, 1}) == std::vector<float>{0, 1});
-  check_throws<FileError>(
-      [] {
-        read<float>(DType::boolean, std::vector<std::uint8_t>{0, 2});
-      },
-      "element 1 of type BOOL is neither 0 nor 1");
+  check_throws<FileError>([] { read<float>(DType::boolean, std::vector<std::uint8_t>{0, 2}); },
+                          "element 1 of type BOOL is neither 0 nor 1");
 }
 
 TEST_CASE("the bytes of a shape are counted without overflow") {

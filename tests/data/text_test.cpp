@@ -125,7 +125,7 @@ TEST_CASE("a text of one symbol, and one exactly as long as the context, are ref
 }
 
 TEST_CASE("bytes round-trip through windows that cut characters") {
-  const std::string content = counting(100);                         // 300 bytes
+  const std::string content = counting(100);  // 300 bytes
   const TextData text(content, {.context = 4, .symbols = Symbols::bytes});
   CHECK(text.vocab() == 256);
   CHECK(text.train_size() == 270);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#if defined(XTAPE_COMPARISON)  // linked into the tests of one flavour
+#if defined(XTAPE_COMPARISON)  // linked into the tests of one dtype
 
 #include "studies/common/seed_comparison.hpp"
 #include "studies/comparisons/architecture_run.hpp"

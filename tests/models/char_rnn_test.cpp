@@ -93,9 +93,6 @@ TEST_CASE("CharRNN refuses invalid ids, states and configurations") {
   CharRNNConfig config = small(CellKind::gru);
   config.forget_bias = 1;
   check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm cells have a forget bias");
-  check_throws<ShapeError>(
-      [&] {
-        model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}});
-      },
-      "[char_rnn] the state has a cell state c, but only lstm cells have one");
+  check_throws<ShapeError>([&] { model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}}); },
+                           "[char_rnn] the state has a cell state c, but only lstm cells have one");
 }

@@ -115,29 +115,17 @@ TEST_CASE("encoder-decoders refuse invalid inputs and configurations") {
   for_both([](const char* name, ParamStore&, const auto& model) {
     INFO(name);
     check_throws<IndexError>(
-        [&] {
-          model(IndexArray(Shape{1, 1}, index_t{9}), {}, IndexArray(Shape{1, 1}, index_t{1}));
-        },
-        "9");
-    check_throws<ShapeError>(
-        [&] {
-          model(IndexArray(Shape{1}, index_t{1}), {}, IndexArray(Shape{1, 1}, index_t{1}));
-        },
-        "must be [B,");
+        [&] { model(IndexArray(Shape{1, 1}, index_t{9}), {}, IndexArray(Shape{1, 1}, index_t{1})); }, "9");
+    check_throws<ShapeError>([&] { model(IndexArray(Shape{1}, index_t{1}), {}, IndexArray(Shape{1, 1}, index_t{1})); },
+                             "must be [B,");
   });
   ParamStore other;
   const Seq2SeqTransformer model(other.root(),
                                  {.source_vocab = 9, .target_vocab = 7, .context = 3, .width = 8, .heads = 2});
-  check_throws<ShapeError>(
-      [&] {
-        model.encode(IndexArray{{1, 2, 3, 4}}, {});
-      },
-      "4 positions are more than the context of 3");
+  check_throws<ShapeError>([&] { model.encode(IndexArray{{1, 2, 3, 4}}, {}); },
+                           "4 positions are more than the context of 3");
   ParamStore third;
   const Seq2SeqRNN rnn(third.root(), {.source_vocab = 9, .target_vocab = 7, .hidden = 4});
-  check_throws<ValueError>(
-      [&] {
-        rnn.start(IndexArray{{1, 2}}, mask({1, 2}, {true, false}));
-      },
-      "padding must be on the right");
+  check_throws<ValueError>([&] { rnn.start(IndexArray{{1, 2}}, mask({1, 2}, {true, false})); },
+                           "padding must be on the right");
 }

@@ -167,9 +167,9 @@ TEST_CASE("random features converge to softmax attention as their number grows")
       return std::sqrt(squares / 40);
     };
     const double few = error(16, false), many = error(1024, false);
-    const double slope = std::log(many / few) / std::log(64.0);
-    INFO("kind ", static_cast<int>(kind), ": errors ", few, " and ", many, ", slope ", slope);
-    CHECK(std::abs(slope + 0.5) < 0.1);
+    const double exponent = std::log(many / few) / std::log(64.0);
+    INFO("kind ", static_cast<int>(kind), ": errors ", few, " and ", many, ", exponent ", exponent);
+    CHECK(std::abs(exponent + 0.5) < 0.1);
     CHECK(error(16, true) < few);  // orthogonal vectors have a lower variance
   }
 }
@@ -303,9 +303,6 @@ TEST_CASE("attention refuses invalid configurations, and masks that a linear kin
                            "there is no attention 'linear'; there are softmax, mqa");
   check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa needs an even number of heads, not 3");
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = {.kind = AttentionKind::elu}});
-  check_throws<UnsupportedError>(
-      [&] {
-        layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)});
-      },
-      "a linear kind computes no T x S weights");
+  check_throws<UnsupportedError>([&] { layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)}); },
+                                 "a linear kind computes no T x S weights");
 }

@@ -251,25 +251,15 @@ TEST_CASE("optimizers: load_state refuses a state that does not match and change
   using Value = std::type_identity<ValueError>;
   using Name = std::type_identity<NameError>;
   using S = OptimizerState;
+  refused(Value(), [](S& s) { s.optimizer = "adam"; }, "[adamw] this is the state of another optimizer, adam");
+  refused(Value(), [](S& s) { s.options.at("beta2") = 0.5; }, "other options");
+  refused(Value(), [](S& s) { s.options.erase("eps"); }, "other options");
+  refused(Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b has 0 steps");
+  refused(Name(), [](S& s) { s.parameters["c"] = s.parameters["b"]; }, "no parameter of this optimizer is named 'c'");
+  refused(Name(), [](S& s) { s.parameters["b"].slots.erase("exp_avg"); }, "the state of b has no 'exp_avg'");
+  refused(Name(), [](S& s) { s.parameters["b"].slots["m"] = row({1}); }, "the state of b has an unknown 'm'");
   refused(
-      Value(), [](S& s) { s.optimizer = "adam"; }, "[adamw] this is the state of another optimizer, adam");
-  refused(
-      Value(), [](S& s) { s.options.at("beta2") = 0.5; }, "other options");
-  refused(
-      Value(), [](S& s) { s.options.erase("eps"); }, "other options");
-  refused(
-      Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b has 0 steps");
-  refused(
-      Name(), [](S& s) { s.parameters["c"] = s.parameters["b"]; }, "no parameter of this optimizer is named 'c'");
-  refused(
-      Name(), [](S& s) { s.parameters["b"].slots.erase("exp_avg"); }, "the state of b has no 'exp_avg'");
-  refused(
-      Name(), [](S& s) { s.parameters["b"].slots["m"] = row({1}); }, "the state of b has an unknown 'm'");
-  refused(
-      std::type_identity<ShapeError>(),
-      [](S& s) {
-        s.parameters["b"].slots["exp_avg_sq"] = row({1, 2, 3, 4});
-      },
+      std::type_identity<ShapeError>(), [](S& s) { s.parameters["b"].slots["exp_avg_sq"] = row({1, 2, 3, 4}); },
       "'exp_avg_sq' of b has another shape; got shapes (2,2) and (4)");
 }
 

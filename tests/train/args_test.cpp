@@ -122,11 +122,8 @@ TEST_CASE("wrong declarations are refused") {
   check_throws<UsageError>([&] { args.number("width", 1, {1, 2}, ""); }, "option --width is declared twice");
   check_throws<UsageError>([&] { args.flag("help", ""); }, "option --help is declared twice");
   check_throws<UsageError>([&] { args.integer("steps", 1, {1, 2}, ""); }, "option --steps is declared twice");
-  check_throws<UsageError>(
-      [&] {
-        args.integer("depth", 3, {1, 2}, "");
-      },
-      "[program] option --depth takes a whole number from 1 to 2, but its default is 3");
+  check_throws<UsageError>([&] { args.integer("depth", 3, {1, 2}, ""); },
+                           "[program] option --depth takes a whole number from 1 to 2, but its default is 3");
   check_throws<UsageError>([&] { args.choice("cell", {"rnn"}, "gru", ""); }, "but its default is gru");
   check_throws<UsageError>([&] { Args("program", "About.", {.steps = 0}); }, "option --steps takes");
 }

@@ -52,7 +52,9 @@ TEST_CASE("the first signal is noted, a SIGINT after it ends the process at once
 TEST_CASE("signals act as before once they are not waited for") {
   const int status = status_of([] {
     std::signal(SIGTERM, SIG_DFL);  // the test framework has a handler
-    { const StopSignals signals; }
+    {
+      const StopSignals signals;
+    }
     std::raise(SIGTERM);
     return 0;
   });

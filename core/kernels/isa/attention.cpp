@@ -25,8 +25,7 @@ void zero(real* x, index_t begin, index_t end) {
 }
 
 double sum(const real* x, index_t n) {
-  return sum_of(
-      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
 /// exp(row - shift) in place; prefetches the next row, which is `stride` further.
@@ -97,8 +96,8 @@ void score_gradients(const ScoreRows& s, real* scores, const real* factors, cons
 void row_dots(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
               real* out) {
   for (index_t r = 0; r < rows; ++r, a += stride_a, b += stride_b)
-    out[r] = static_cast<real>(sum_of(
-        width, [=](index_t i) { return load(a + i) * load(b + i); }, [=](index_t i) { return a[i] * b[i]; }));
+    out[r] = static_cast<real>(
+        sum_of(width, [=](index_t i) { return load(a + i) * load(b + i); }, [=](index_t i) { return a[i] * b[i]; }));
 }
 
 void scale_rows(real* x, index_t stride, const real* scales, index_t rows, index_t width) {

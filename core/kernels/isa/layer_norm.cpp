@@ -12,8 +12,7 @@ namespace {
 void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse_std,
                 index_t width) {
   if (mean) {
-    const double sum = sum_of(
-        width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+    const double sum = sum_of(width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
     *mean = sum / static_cast<double>(width);
   }
   const Split c = mean ? split(*mean) : Split{0, 0};
@@ -65,8 +64,7 @@ struct RowBackward {
     const RowBackward row = *this;  // a local copy stays in registers: the stores below cannot alias it
     const double n = static_cast<double>(width);
     const auto sum_of_g = [=] {
-      return sum_of(
-          row.width, [=](index_t i) { return row.gs(i); }, [=](index_t i) { return row.g(i); });
+      return sum_of(row.width, [=](index_t i) { return row.gs(i); }, [=](index_t i) { return row.g(i); });
     };
     const double product = sum_of(
         width, [=](index_t i) { return row.gs(i) * row.x_hats(i); },

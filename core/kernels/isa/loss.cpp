@@ -146,8 +146,7 @@ double neg_log_prob_sum(const real* x, double log_sum, index_t n) {
 /// An element with q = 0 adds nothing, even if x is minus infinity.
 double soft_target_loss(const real* x, const real* t, real a, real b, double log_sum, double* total, index_t n) {
   const Split s = split(log_sum);
-  *total = sum_of(
-      n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
+  *total = sum_of(n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
   return sum_of(
       n,
       [=](index_t i) {

@@ -6,18 +6,15 @@ namespace {
 #include <xtape/core/kernels/isa/lanes.hpp>
 
 double sum(const real* x, index_t n) {
-  return sum_of(
-      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
 double dot(const real* x, const real* y, index_t n) {
-  return sum_of(
-      n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
+  return sum_of(n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
 }
 
 bool all_finite(const real* x, index_t n) {  // 0 * infinity and 0 * NaN are NaN
-  return sum_of(
-             n, [x](index_t i) { return 0 * load(x + i); }, [x](index_t i) { return 0 * x[i]; }) == 0;
+  return sum_of(n, [x](index_t i) { return 0 * load(x + i); }, [x](index_t i) { return 0 * x[i]; }) == 0;
 }
 
 void column_sums(const real* x, index_t rows, index_t columns, index_t stride, real* out) {
@@ -70,8 +67,8 @@ void max_min_backward_row(const real* x, real y, real dy, real* dx, bool accumul
 /// digits.
 void moments(const real* x, index_t n, double* mean, double* squares) {
   const real pivot = x[0];
-  const double shift = sum_of(
-      n, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
+  const double shift =
+      sum_of(n, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
   const double offset = shift / static_cast<double>(n);
   *mean = static_cast<double>(pivot) + offset;
   const real low = static_cast<real>(offset);

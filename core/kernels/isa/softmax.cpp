@@ -11,13 +11,11 @@ namespace {
 real safe_shift(real most) { return most == kMinusInfinity ? 0 : most; }
 
 double sum(const real* x, index_t n) {
-  return sum_of(
-      n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
 double dot(const real* x, const real* y, index_t n) {
-  return sum_of(
-      n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
+  return sum_of(n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
 }
 
 /// y = exp(x - max) / sum; a row of minus infinities gives zeros. Returns log(sum(exp(x))).

@@ -100,11 +100,11 @@ constexpr index_t kSquare = 64 / sizeof(real);
 
 /// What the backward pass of layer norm reads.
 struct NormRows {
-  const real* x;        // [rows, width]
-  const real* weight;   // [width], or null: 1
-  const double* mean;   // [rows], or null: nothing was subtracted
+  const real* x;            // [rows, width]
+  const real* weight;       // [width], or null: 1
+  const double* mean;       // [rows], or null: nothing was subtracted
   const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps)
-  const real* dy;       // [rows, width]: upstream gradient
+  const real* dy;           // [rows, width]: upstream gradient
   index_t rows, width;
 };
 

@@ -188,7 +188,7 @@ class LayerPlot extends HeatPlot {
     this.panel.says.textContent = this.map.text;
     const narrow = this.panel.plot.clientWidth < 460, names = rows.map(shortName),
           every = Math.ceil(count / ((height - 42) / 11));
-    const room = narrow ? 15 : 26;
+    const limit = narrow ? 15 : 26;
     const labels = {
       afterBuildTicks: (scale) => {
         scale.ticks = names.map((_, i) => ({value: count - i - 0.5})).filter((_, i) => i % every === 0);
@@ -200,7 +200,7 @@ class LayerPlot extends HeatPlot {
         padding: 4,
         callback: (v) => {
           const name = names[Math.round(count - v - 0.5)];
-          return name.length > room ? name.slice(0, room / 2 - 1) + '…' + name.slice(-room / 2) : name;
+          return name.length > limit ? name.slice(0, limit / 2 - 1) + '…' + name.slice(-limit / 2) : name;
         }
       }
     };

@@ -222,9 +222,9 @@ class LinePlot {
     const plugins = [guidesPlugin(spec.guides)];
     if (this.overSteps) plugins.push(brokenPlugin(bands));
     if (spec.marks) plugins.push(spikesPlugin(page.spikes));
-    const labelled = spec.names.length > 1 && !spec.focus;
-    if (labelled) plugins.push(endLabelsPlugin(names, (row) => this.color(row)));
-    const labels = labelled && this.panel.plot.clientWidth >= 420;
+    const labeled = spec.names.length > 1 && !spec.focus;
+    if (labeled) plugins.push(endLabelsPlugin(names, (row) => this.color(row)));
+    const labels = labeled && this.panel.plot.clientWidth >= 420;
     const longest = labels ? Math.min(150, 18 + 6.3 * Math.max(...this.rows().map((r) => names[r].length), 0)) : 14;
     this.chart = plainChart(this.canvas, {
       type: 'line',

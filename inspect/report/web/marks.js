@@ -88,17 +88,17 @@ function endLabelsPlugin(names, colorOf, narrowest = 420) {
           labels.push({name: names[set.row], color: colorOf(set.row), y: chart.scales.y.getPixelForValue(last.y)});
       });
       labels.sort((a, b) => a.y - b.y);
-      const room = Math.min(13, (bottom - top + 12) / Math.max(1, labels.length));
+      const height = Math.min(13, (bottom - top + 12) / Math.max(1, labels.length));
       labels.forEach((l, i) => {
-        l.y = Math.max(l.y, i > 0 ? labels[i - 1].y + room : top);
+        l.y = Math.max(l.y, i > 0 ? labels[i - 1].y + height : top);
       });
-      for (let i = labels.length - 1, floor = bottom + 6; i >= 0; --i, floor -= room)
+      for (let i = labels.length - 1, floor = bottom + 6; i >= 0; --i, floor -= height)
         labels[i].y = Math.min(labels[i].y, floor);
       const pen = chart.ctx;
       pen.save();
       pen.font = chartFont(11);
       pen.textBaseline = 'middle';
-      if (room >= 9)
+      if (height >= 9)
         for (const label of labels) {
           pen.fillStyle = label.color;
           pen.fillRect(right + 5, label.y - 1, 7, 2);

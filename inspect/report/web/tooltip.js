@@ -9,8 +9,8 @@ const tooltip = {
     this.box.replaceChildren(...lines.map((line, i) => element('div', i === 0 ? 'head' : '', line)));
     if (!this.box.isConnected) document.body.append(this.box);
     this.box.style.display = 'block';
-    const {offsetWidth: width, offsetHeight: height} = this.box, room = document.documentElement.clientWidth;
-    const right = event.clientX + 16 + width < room - 8;
+    const {offsetWidth: width, offsetHeight: height} = this.box, available = document.documentElement.clientWidth;
+    const right = event.clientX + 16 + width < available - 8;
     const left = right ? event.clientX + 16 : Math.max(8, event.clientX - 16 - width);
     const top = Math.max(8, Math.min(innerHeight - height - 8, event.clientY - height / 2));
     this.box.style.left = left + 'px';

@@ -341,25 +341,13 @@ TEST_CASE("attention refuses operands and options that do not match") {
   check_throws<ValueError>(with({.scale = kNaN}), "the scale must be positive");
   check_throws<ValueError>(with({.scale = kInf}), "the scale must be positive");
   check_throws<ValueError>(with({.dropout = 1.5}), "the dropout probability must be from 0 to 1");
-  check_throws<ValueError>(
-      [] {
-        (void)self_attention(Tensor::zeros({1, 2, 6}), 0);
-      },
-      "[self_attention] the number of heads");
+  check_throws<ValueError>([] { (void)self_attention(Tensor::zeros({1, 2, 6}), 0); },
+                           "[self_attention] the number of heads");
   for (const index_t heads : {index_t{4}, index_t{1} << 62})
-    check_throws<ShapeError>(
-        [&] {
-          (void)self_attention(Tensor::zeros({1, 2, 6}), heads);
-        },
-        "[self_attention] qkv must be [B, T, 3C] with C a multiple of the");
-  check_throws<ShapeError>(
-      [] {
-        (void)self_attention(Tensor::zeros({2, 7}), 1);
-      },
-      "[self_attention] qkv must be [B, T, 3C]");
-  check_throws<ShapeError>(
-      [] {
-        (void)self_attention(Tensor::zeros({1, 2, 7}), 1);
-      },
-      "[self_attention] qkv must be [B, T, 3C]");
+    check_throws<ShapeError>([&] { (void)self_attention(Tensor::zeros({1, 2, 6}), heads); },
+                             "[self_attention] qkv must be [B, T, 3C] with C a multiple of the");
+  check_throws<ShapeError>([] { (void)self_attention(Tensor::zeros({2, 7}), 1); },
+                           "[self_attention] qkv must be [B, T, 3C]");
+  check_throws<ShapeError>([] { (void)self_attention(Tensor::zeros({1, 2, 7}), 1); },
+                           "[self_attention] qkv must be [B, T, 3C]");
 }

@@ -20,22 +20,16 @@ TEST_CASE("concat joins along any axis") {
 }
 
 TEST_CASE("a tensor concatenated with itself gets both gradients") {
-  const Evaluated got = evaluate(
-      [](Inputs x) {
-        return concat({x[0], x[0]}, -1);
-      },
-      {row({1, 2})}, row({1, 10, 100, 1000}));
+  const Evaluated got =
+      evaluate([](Inputs x) { return concat({x[0], x[0]}, -1); }, {row({1, 2})}, row({1, 10, 100, 1000}));
   check_equal(got.grads[0], row({101, 1010}));
 }
 
 TEST_CASE("concat refuses parts that do not match") {
   const Tensor a = counting({2, 2});
   check_throws<ValueError>([&] { (void)concat({}, 0); }, "[concat] there is nothing to join");
-  check_throws<ShapeError>(
-      [&] {
-        (void)concat({a, counting({3, 2})}, 1);
-      },
-      "[concat] shapes may differ in the joined axis only; got shapes (2,2) and (3,2)");
+  check_throws<ShapeError>([&] { (void)concat({a, counting({3, 2})}, 1); },
+                           "[concat] shapes may differ in the joined axis only; got shapes (2,2) and (3,2)");
   check_throws<ShapeError>([&] { (void)concat({a, counting({2})}, 0); }, "got shapes (2,2) and (2)");
   check_throws<ShapeError>([&] { (void)concat({a, a}, 2); }, "[concat] axis 2 does not exist");
   check_throws<ShapeError>([&] { (void)concat({Tensor::zeros({}), Tensor::zeros({})}, 0); }, "axis 0 does not exist");

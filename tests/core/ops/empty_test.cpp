@@ -36,25 +36,11 @@ TEST_CASE("attention and heads with no sequences and with no positions") {
 TEST_CASE("recurrent networks with no sequences and with no steps") {
   for (const Shape& x : {Shape{0, 3, 2}, Shape{2, 0, 2}}) {
     const Shape want = {x[0], x[1], 4};
-    check_shapes(
-        "rnn",
-        [](Inputs a) {
-          return rnn(a[0], {}, {a[1], a[2]}).y;
-        },
-        {x, {4, 2}, {4, 4}}, want);
-    check_shapes(
-        "lstm",
-        [](Inputs a) {
-          return lstm(a[0], {}, {}, {a[1], a[2]}).y;
-        },
-        {x, {16, 2}, {16, 4}}, want);
+    check_shapes("rnn", [](Inputs a) { return rnn(a[0], {}, {a[1], a[2]}).y; }, {x, {4, 2}, {4, 4}}, want);
+    check_shapes("lstm", [](Inputs a) { return lstm(a[0], {}, {}, {a[1], a[2]}).y; }, {x, {16, 2}, {16, 4}}, want);
     for (const GruReset reset : {GruReset::after, GruReset::before})
       check_shapes(
-          "gru",
-          [reset](Inputs a) {
-            return gru(a[0], {}, {a[1], a[2]}, reset).y;
-          },
-          {x, {12, 2}, {12, 4}}, want);
+          "gru", [reset](Inputs a) { return gru(a[0], {}, {a[1], a[2]}, reset).y; }, {x, {12, 2}, {12, 4}}, want);
   }
 }
 

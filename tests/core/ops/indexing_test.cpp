@@ -51,11 +51,8 @@ TEST_CASE("an id out of range is refused before anything is written") {
   w.set_grad(Tensor::ones({5, 3}).value());
   for (const index_t bad : {index_t{-1}, index_t{5}, index_t{1} << 31, -(index_t{1} << 40)}) {
     Tape tape;
-    check_throws<IndexError>(
-        [&] {
-          (void)embedding(w, {0, bad});
-        },
-        "[embedding] id " + std::to_string(bad) + " is outside 0..4");
+    check_throws<IndexError>([&] { (void)embedding(w, {0, bad}); },
+                             "[embedding] id " + std::to_string(bad) + " is outside 0..4");
     CHECK(tape.nodes() <= 1);
   }
   check_equal(w.value(), sample({5, 3}, 1));

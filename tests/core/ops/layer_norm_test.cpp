@@ -122,11 +122,8 @@ TEST_CASE("layer norm refuses invalid shapes and options") {
   const Tensor x = Tensor::zeros({2, 3});
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); }, "[layer_norm] the last axis is empty");
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::scalar(1)); }, "[layer_norm] the last axis is empty");
-  check_throws<ShapeError>(
-      [&] {
-        (void)layer_norm(x, row({1, 2}));
-      },
-      "[layer_norm] weight and bias must match the last axis; got shapes (2,3) and (2)");
+  check_throws<ShapeError>([&] { (void)layer_norm(x, row({1, 2})); },
+                           "[layer_norm] weight and bias must match the last axis; got shapes (2,3) and (2)");
   check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "weight and bias must match");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); }, "[layer_norm] eps must not be negative");
   check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); }, "[layer_norm] eps must not be negative");

@@ -172,23 +172,14 @@ TEST_CASE("quadratic_features: their dot products are (x.y + 1)^2") {
 TEST_CASE("linear attention refuses operands that do not match") {
   const Tensor q = Tensor::ones({2, 4, 3, 5}), k = Tensor::ones({2, 2, 6, 5}), v = Tensor::ones({2, 2, 6, 7});
   const Tensor k3 = Tensor::ones({2, 3, 6, 5}), v3 = Tensor::ones({2, 3, 6, 7});
-  check_throws<ShapeError>(
-      [&] {
-        linear_attention(Tensor::ones({2, 3, 5}), k, v);
-      },
-      "[linear_attention] q, k and v must be [B, H, T, F]; got shapes (2,3,5)");
+  check_throws<ShapeError>([&] { linear_attention(Tensor::ones({2, 3, 5}), k, v); },
+                           "[linear_attention] q, k and v must be [B, H, T, F]; got shapes (2,3,5)");
   check_throws<ShapeError>([&] { linear_attention(q, Tensor::ones({2, 2, 6, 4}), v); }, "do not fit together");
   check_throws<ShapeError>([&] { linear_attention(q, k3, v3); }, "a multiple of the key heads");
-  check_throws<ShapeError>(
-      [&] {
-        linear_attention(q, k, v, Tensor::ones({2, 2, 5}));
-      },
-      "log_key_weight must be [B, H', S]");
-  check_throws<ShapeError>(
-      [&] {
-        separable_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})});
-      },
-      "[separable_attention] key_padding must be [B, S]");
+  check_throws<ShapeError>([&] { linear_attention(q, k, v, Tensor::ones({2, 2, 5})); },
+                           "log_key_weight must be [B, H', S]");
+  check_throws<ShapeError>([&] { separable_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); },
+                           "[separable_attention] key_padding must be [B, S]");
   LinearState state = linear_state(2, 2, 5, 6);
   check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); }, "the state does not fit");
   check_throws<ShapeError>([&] { quadratic_features(Tensor::scalar(1)); }, "[quadratic_features]");

@@ -119,15 +119,10 @@ TEST_CASE("a target out of range is refused before anything is written") {
 TEST_CASE("targets of the wrong shape are refused") {
   const Tensor logits = Tensor::zeros({2, 3});
   check_throws<ShapeError>(
-      [&] {
-        (void)cross_entropy(logits, IndexArray{0, 1, 2});
-      },
+      [&] { (void)cross_entropy(logits, IndexArray{0, 1, 2}); },
       "[cross_entropy] targets must have the logits' shape without its last axis; got shapes (2,3)");
-  check_throws<ShapeError>(
-      [&] {
-        (void)cross_entropy(logits, IndexArray::from_shape({2, 1}));
-      },
-      "[cross_entropy] targets must have");
+  check_throws<ShapeError>([&] { (void)cross_entropy(logits, IndexArray::from_shape({2, 1})); },
+                           "[cross_entropy] targets must have");
   check_throws<ShapeError>([&] { (void)cross_entropy(Tensor::scalar(1), IndexArray{0}); },
                            "[cross_entropy] targets must have");
 }

@@ -111,11 +111,8 @@ TEST_CASE("padding_mask and causal_mask") {
   CHECK(padding_mask({2, 0, 3}, 3) == Mask{{false, false, true}, {true, true, true}, {false, false, false}});
   check_throws<IndexError>([] { (void)padding_mask({1, 4}, 3); }, "[padding_mask] length 4 is outside 0..3");
   check_throws<IndexError>([] { (void)padding_mask({-1}, 3); }, "[padding_mask] length -1 is outside 0..3");
-  check_throws<ShapeError>(
-      [] {
-        (void)padding_mask(IndexArray::from_shape({1, 2}), 3);
-      },
-      "[padding_mask] lengths must be [B]; got shape (1,2)");
+  check_throws<ShapeError>([] { (void)padding_mask(IndexArray::from_shape({1, 2}), 3); },
+                           "[padding_mask] lengths must be [B]; got shape (1,2)");
   check_throws<ValueError>([] { (void)padding_mask({0}, -1); },
                            "[padding_mask] a size must not be negative, but is -1");
   check_throws<ValueError>([] { (void)causal_mask(2, -3); }, "[causal_mask] a size must not be negative");

@@ -25,33 +25,21 @@ void check_scalar(const char* name, AlongAxis op, double want, double gradient) 
 }  // namespace
 
 TEST_CASE("ops along an axis treat a scalar as one element") {
-  check_scalar(
-      "sum", [](const Tensor& x, index_t axis) { return sum(x, {axis}); }, 3, 1);
-  check_scalar(
-      "mean, kept", [](const Tensor& x, index_t axis) { return mean(x, {axis}, true); }, 3, 1);
-  check_scalar(
-      "max", [](const Tensor& x, index_t axis) { return max(x, {axis}); }, 3, 1);
-  check_scalar(
-      "min", [](const Tensor& x, index_t axis) { return min(x, {axis}, true); }, 3, 1);
-  check_scalar(
-      "var", [](const Tensor& x, index_t axis) { return var(x, {axis}, false, 0); }, 0, 0);
-  check_scalar(
-      "stddev", [](const Tensor& x, index_t axis) { return stddev(x, {axis}, true, 0); }, 0, 0);
-  check_scalar(
-      "norm", [](const Tensor& x, index_t axis) { return norm(x, {axis}); }, 3, 1);
-  check_scalar(
-      "logsumexp", [](const Tensor& x, index_t axis) { return logsumexp(x, {axis}); }, 3, 1);
+  check_scalar("sum", [](const Tensor& x, index_t axis) { return sum(x, {axis}); }, 3, 1);
+  check_scalar("mean, kept", [](const Tensor& x, index_t axis) { return mean(x, {axis}, true); }, 3, 1);
+  check_scalar("max", [](const Tensor& x, index_t axis) { return max(x, {axis}); }, 3, 1);
+  check_scalar("min", [](const Tensor& x, index_t axis) { return min(x, {axis}, true); }, 3, 1);
+  check_scalar("var", [](const Tensor& x, index_t axis) { return var(x, {axis}, false, 0); }, 0, 0);
+  check_scalar("stddev", [](const Tensor& x, index_t axis) { return stddev(x, {axis}, true, 0); }, 0, 0);
+  check_scalar("norm", [](const Tensor& x, index_t axis) { return norm(x, {axis}); }, 3, 1);
+  check_scalar("logsumexp", [](const Tensor& x, index_t axis) { return logsumexp(x, {axis}); }, 3, 1);
   check_scalar("softmax", softmax, 1, 0);
   check_scalar("log_softmax", log_softmax, 0, 0);
   check_scalar("cumsum", cumsum, 3, 1);
-  check_scalar(
-      "flip", [](const Tensor& x, index_t axis) { return flip(x, {axis}); }, 3, 1);
-  check_scalar(
-      "squeeze", [](const Tensor& x, index_t axis) { return squeeze(x, {axis}); }, 3, 1);
-  check_scalar(
-      "transpose", [](const Tensor& x, index_t axis) { return transpose(x, axis, 0); }, 3, 1);
-  check_scalar(
-      "gather", [](const Tensor& x, index_t axis) { return gather(x, axis, indices({}, {0})); }, 3, 1);
+  check_scalar("flip", [](const Tensor& x, index_t axis) { return flip(x, {axis}); }, 3, 1);
+  check_scalar("squeeze", [](const Tensor& x, index_t axis) { return squeeze(x, {axis}); }, 3, 1);
+  check_scalar("transpose", [](const Tensor& x, index_t axis) { return transpose(x, axis, 0); }, 3, 1);
+  check_scalar("gather", [](const Tensor& x, index_t axis) { return gather(x, axis, indices({}, {0})); }, 3, 1);
   check_scalar(
       "scatter_add",
       [](const Tensor& x, index_t axis) { return scatter_add(x, axis, indices({}, {0}), Tensor::scalar(4)); }, 7, 1);

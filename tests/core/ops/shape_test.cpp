@@ -34,11 +34,8 @@ TEST_CASE("reshape refuses an element count that does not match") {
 
 TEST_CASE("the gradient of a reshaped transpose reaches the right elements") {
   const Tensor weights = array({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Evaluated got = evaluate(
-      [&](Inputs x) {
-        return sum(weights * reshape(transpose(x[0]), {2, 3}));
-      },
-      {array({2, 3}, {1, 2, 3, 4, 5, 6})});
+  const Evaluated got = evaluate([&](Inputs x) { return sum(weights * reshape(transpose(x[0]), {2, 3})); },
+                                 {array({2, 3}, {1, 2, 3, 4, 5, 6})});
   check_equal(reshape(transpose(weights), {2, 3}).value(), array({2, 3}, {1, 4, 2, 5, 3, 6}));
   check_equal(got.grads[0], array({2, 3}, {1, 3, 5, 2, 4, 6}));
 }
@@ -100,9 +97,7 @@ TEST_CASE("permute and transpose refuse invalid axes") {
   check_throws<ShapeError>([&] { (void)transpose(x, 0, 2); }, "[transpose] axis 2 does not exist");
   check_throws<ShapeError>([&] { (void)transpose(Tensor(counting({3}))); }, "[transpose] axis -2 does not exist");
   check_throws<ShapeError>(
-      [&] {
-        (void)permute(Tensor::ones(Shape(13, 1)), Axes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-      },
+      [&] { (void)permute(Tensor::ones(Shape(13, 1)), Axes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}); },
       "[permute] at most 12 axes");
 }
 

@@ -183,9 +183,7 @@ std::vector<TableLine> infinities() {
        {array({2, 2}, {0, 0, 0.5, -0.5})}},
       {"`cross_entropy`",
        "soft target 0, logit minus infinity",
-       [](Inputs a) {
-         return cross_entropy(a[0], Tensor(row({0, 0.25, 0.75})));
-       },
+       [](Inputs a) { return cross_entropy(a[0], Tensor(row({0, 0.25, 0.75}))); },
        {row({-kInf, 0, 0})},
        array({}, {1}),
        {row({0, 0.25, -0.25})}},

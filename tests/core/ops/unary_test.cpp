@@ -95,18 +95,12 @@ const Curve kCurves[] = {
 
 TEST_CASE(
     "exp, log, log1p, expm1, softplus, sin and cos are accurate to a few units in the last place over all floats") {
-  check_accuracy(
-      "exp", [](const Tensor& x) { return exp(x); }, std::exp, tolerance(1, 4));
-  check_accuracy(
-      "log", [](const Tensor& x) { return log(x); }, std::log, tolerance(1, 2));
-  check_accuracy(
-      "log1p", [](const Tensor& x) { return log1p(x); }, std::log1p, tolerance(1, 3));
-  check_accuracy(
-      "expm1", [](const Tensor& x) { return expm1(x); }, std::expm1, tolerance(1, 4));
-  check_accuracy(
-      "sin", [](const Tensor& x) { return sin(x); }, std::sin, 1);
-  check_accuracy(
-      "cos", [](const Tensor& x) { return cos(x); }, std::cos, 1);
+  check_accuracy("exp", [](const Tensor& x) { return exp(x); }, std::exp, tolerance(1, 4));
+  check_accuracy("log", [](const Tensor& x) { return log(x); }, std::log, tolerance(1, 2));
+  check_accuracy("log1p", [](const Tensor& x) { return log1p(x); }, std::log1p, tolerance(1, 3));
+  check_accuracy("expm1", [](const Tensor& x) { return expm1(x); }, std::expm1, tolerance(1, 4));
+  check_accuracy("sin", [](const Tensor& x) { return sin(x); }, std::sin, 1);
+  check_accuracy("cos", [](const Tensor& x) { return cos(x); }, std::cos, 1);
 }
 
 TEST_CASE("exp, log and sqrt at ordinary points") {

@@ -137,20 +137,17 @@ void try_packed(Choices& choices) {
   std::optional<Plain> want;
   if (!wrong && heads > 0 && hidden.fits(s)) {
     const auto part = [&](std::int64_t which) {
-      return plain({s.batch, s.heads, s.queries, s.width}, [&](const Index& i) {
-        return qkv.at({i[0], i[2], (which * s.heads + i[1]) * s.width + i[3]});
-      });
+      return plain({s.batch, s.heads, s.queries, s.width},
+                   [&](const Index& i) { return qkv.at({i[0], i[2], (which * s.heads + i[1]) * s.width + i[3]}); });
     };
     const Plain q = part(0), k = part(1), v = part(2);
     const double scale = 1 / std::sqrt(static_cast<double>(s.width));
     const Plain by_head = weighted(
         s, hidden, v, [&](const Index& i, std::int64_t key) { return std::exp(scale * product(s, q, k, i, key)); });
-    want = plain({s.batch, s.queries, s.heads * s.width}, [&](const Index& i) {
-      return by_head.at({i[0], i[2] / s.width, i[1], i[2] % s.width});
-    });
+    want = plain({s.batch, s.queries, s.heads * s.width},
+                 [&](const Index& i) { return by_head.at({i[0], i[2] / s.width, i[1], i[2] % s.width}); });
   }
-  check(
-      "self_attention", {qkv}, [&](const auto& t) { return self_attention(t[0], heads, hidden.options()); }, want);
+  check("self_attention", {qkv}, [&](const auto& t) { return self_attention(t[0], heads, hidden.options()); }, want);
 }
 
 void try_linear(Choices& choices) {
@@ -224,9 +221,8 @@ void try_scores(Choices& choices) {
   s.keys = scores.shape[3];
   std::optional<Plain> want;
   if (scores.shape[0] == s.batch && o.v.shape[2] == s.keys && hidden.fits(s))
-    want = weighted(s, hidden, o.v, [&](const Index& i, std::int64_t key) {
-      return std::exp(scores.at({i[0], i[1], i[2], key}));
-    });
+    want = weighted(s, hidden, o.v,
+                    [&](const Index& i, std::int64_t key) { return std::exp(scores.at({i[0], i[1], i[2], key})); });
   check(
       "attention_from_scores", {scores, o.v},
       [&](const auto& t) { return attention_from_scores(t[0], t[1], hidden.options()); }, want);
@@ -263,8 +259,7 @@ void try_masks(Choices& choices) {
     std::optional<Plain> want;
     if (queries >= 0 && keys >= 0)
       want = plain({queries, keys}, [&](const Index& i) { return i[1] > i[0] + keys - queries ? 1.0 : 0.0; });
-    return check_plain(
-        "causal_mask", [&] { return plain_of(causal_mask(queries, keys)); }, want);
+    return check_plain("causal_mask", [&] { return plain_of(causal_mask(queries, keys)); }, want);
   }
   Plain lengths = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(1));
   bool sound = lengths.rank() == 1 && keys >= 0;

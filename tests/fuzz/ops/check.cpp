@@ -75,8 +75,7 @@ void check(const std::string& name, const std::vector<Plain>& operands, const Te
     for (const Plain& operand : operands) out.emplace_back(array_of(operand));
     return out;
   };
-  check_plain(
-      described, [&] { return plain_of(op(constants()).value()); }, want);
+  check_plain(described, [&] { return plain_of(op(constants()).value()); }, want);
   if (!want) return;
   Tape tape;
   std::vector<Tensor> variables;

@@ -94,8 +94,7 @@ void try_dropout(Choices& choices) {
     want = x;
     for (std::size_t i = 0; i < x.values.size(); ++i) want->values[i] *= kept.values[i];
   }
-  check(
-      "dropout", {x}, [&](const auto& t) { return dropout(t[0], p, key); }, want);
+  check("dropout", {x}, [&](const auto& t) { return dropout(t[0], p, key); }, want);
 }
 
 }  // namespace
@@ -118,14 +117,12 @@ void try_elementwise(Choices& choices) {
     const BinaryCase& c = kBinary[choices.below(std::size(kBinary))];
     std::optional<Plain> want;
     if (together) want = plain(*together, [&](const Index& i) { return c.f(a.at(i), b.at(i)); });
-    return check(
-        c.name, {a, b}, [&](const auto& t) { return c.op(t[0], t[1]); }, want);
+    return check(c.name, {a, b}, [&](const auto& t) { return c.op(t[0], t[1]); }, want);
   }
   const ComparisonCase& c = kComparisons[choices.below(std::size(kComparisons))];
   std::optional<Plain> want;
   if (together) want = plain(*together, [&](const Index& i) { return c.f(a.at(i), b.at(i)) ? 1 : 0; });
-  check_plain(
-      c.name, [&] { return plain_of(c.op(Tensor(array_of(a)), Tensor(array_of(b)))); }, want);
+  check_plain(c.name, [&] { return plain_of(c.op(Tensor(array_of(a)), Tensor(array_of(b)))); }, want);
 }
 
 }  // namespace xtape::fuzz

@@ -10,22 +10,18 @@ namespace {
 void try_join(Choices&, const Plain& x) {
   std::optional<Plain> want;
   if (x.rank() == 4)
-    want = plain({x.shape[0], x.shape[2], x.shape[1] * x.shape[3]}, [&](const Index& i) {
-      return x.at({i[0], i[2] / x.shape[3], i[1], i[2] % x.shape[3]});
-    });
-  check(
-      "join_heads", {x}, [](const auto& t) { return join_heads(t[0]); }, want);
+    want = plain({x.shape[0], x.shape[2], x.shape[1] * x.shape[3]},
+                 [&](const Index& i) { return x.at({i[0], i[2] / x.shape[3], i[1], i[2] % x.shape[3]}); });
+  check("join_heads", {x}, [](const auto& t) { return join_heads(t[0]); }, want);
 }
 
 void try_split(Choices& choices, const Plain& x) {
   const std::int64_t first = choices.within(-1, 3), heads = choices.within(1, 3), width = choices.within(1, 4);
   std::optional<Plain> want;
   if (x.rank() == 3 && first >= 0 && first + heads * width <= x.shape[2])
-    want = plain({x.shape[0], heads, x.shape[1], width}, [&](const Index& i) {
-      return x.at({i[0], i[2], first + i[1] * width + i[3]});
-    });
-  check(
-      "split_heads", {x}, [&](const auto& t) { return split_heads(t[0], first, heads, width); }, want);
+    want = plain({x.shape[0], heads, x.shape[1], width},
+                 [&](const Index& i) { return x.at({i[0], i[2], first + i[1] * width + i[3]}); });
+  check("split_heads", {x}, [&](const auto& t) { return split_heads(t[0], first, heads, width); }, want);
 }
 
 void try_rotary(Choices& choices, const Plain& x) {
@@ -50,8 +46,7 @@ void try_rotary(Choices& choices, const Plain& x) {
       return i[3] % 2 == 0 ? even * std::cos(angle) - odd * std::sin(angle)
                            : even * std::sin(angle) + odd * std::cos(angle);
     });
-  check(
-      "rotary", {x}, [&](const auto& t) { return rotary(t[0], options); }, want);
+  check("rotary", {x}, [&](const auto& t) { return rotary(t[0], options); }, want);
 }
 
 void try_quadratic(Choices&, const Plain& x) {
@@ -75,8 +70,7 @@ void try_quadratic(Choices&, const Plain& x) {
       return (feature == 0 ? 1 : std::sqrt(2.0)) * at(row) * at(row + feature);
     });
   }
-  check(
-      "quadratic_features", {x}, [](const auto& t) { return quadratic_features(t[0]); }, want);
+  check("quadratic_features", {x}, [](const auto& t) { return quadratic_features(t[0]); }, want);
 }
 
 }  // namespace

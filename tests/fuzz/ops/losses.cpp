@@ -92,8 +92,7 @@ void try_distributions(Choices& choices) {
     });
     want = reduced(losses, options.reduction, count_of(losses.shape));
   }
-  check(
-      "cross_entropy", {logits, targets}, [&](const auto& t) { return cross_entropy(t[0], t[1], options); }, want);
+  check("cross_entropy", {logits, targets}, [&](const auto& t) { return cross_entropy(t[0], t[1], options); }, want);
 }
 
 double huber(double x, double t, double delta) {
@@ -118,8 +117,7 @@ void check_pairs(const char* name, const Plain& a, const Plain& b, Reduction how
     for (std::size_t i = 0; i < losses.values.size(); ++i) losses.values[i] = f(a.values[i], b.values[i]);
     want = reduced(losses, how, count_of(a.shape));
   }
-  check(
-      name, {a, b}, [&](const auto& t) { return op(t[0], t[1], how); }, want);
+  check(name, {a, b}, [&](const auto& t) { return op(t[0], t[1], how); }, want);
 }
 
 void try_pairs(Choices& choices) {
@@ -137,31 +135,22 @@ void try_pairs(Choices& choices) {
     const double delta = kDeltas[choices.below(5)];
     return check_pairs(
         "huber_loss", a, b, how, delta > 0,
-        [&](const Tensor& x, const Tensor& t, Reduction r) {
-          return huber_loss(x, t, {delta, r});
-        },
+        [&](const Tensor& x, const Tensor& t, Reduction r) { return huber_loss(x, t, {delta, r}); },
         [&](double x, double t) { return huber(x, t, delta); });
   }
   if (kind == 3 && choices.yes())
     return check_pairs(
         "kl_div of logs", a, b, how, true,
-        [](const Tensor& x, const Tensor& t, Reduction r) {
-          return kl_div(x, t, {true, r});
-        },
+        [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, {true, r}); },
         [](double x, double t) { return std::exp(t) * (t - x); });
   for (double& t : b.values) t = std::abs(t) / 2;  // a probability
   if (kind == 3)
     return check_pairs(
         "kl_div", a, b, how, true,
-        [](const Tensor& x, const Tensor& t, Reduction r) {
-          return kl_div(x, t, {false, r});
-        },
-        divergence);
+        [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, {false, r}); }, divergence);
   check_pairs(
       "binary_cross_entropy_with_logits", a, b, how, true,
-      [](const Tensor& x, const Tensor& t, Reduction r) {
-        return binary_cross_entropy_with_logits(x, t, {{}, {}, r});
-      },
+      [](const Tensor& x, const Tensor& t, Reduction r) { return binary_cross_entropy_with_logits(x, t, {{}, {}, r}); },
       [](double x, double t) { return binary_cross_entropy(x, t, 1); });
 }
 

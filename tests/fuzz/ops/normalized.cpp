@@ -44,11 +44,8 @@ void try_row_norm(Choices& choices) {
     });
   if (x.rank() > 0 && x.shape.back() == 0 && weight.shape[0] == 0) return;  // rows without elements: nothing to compare
   if (subtract_mean)
-    check(
-        "layer_norm", {x, weight, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
-  else
-    check(
-        "rms_norm", {x, weight}, [](const auto& t) { return rms_norm(t[0], t[1]); }, want);
+    check("layer_norm", {x, weight, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
+  else check("rms_norm", {x, weight}, [](const auto& t) { return rms_norm(t[0], t[1]); }, want);
 }
 
 void try_batch_norm(Choices& choices) {
@@ -68,8 +65,7 @@ void try_batch_norm(Choices& choices) {
              bias.values[index.back()];
     });
   }
-  check(
-      "batch_norm", {x, weight, bias}, [](const auto& t) { return batch_norm(t[0], t[1], t[2]).y; }, want);
+  check("batch_norm", {x, weight, bias}, [](const auto& t) { return batch_norm(t[0], t[1], t[2]).y; }, want);
 }
 
 void try_batch_norm_eval(Choices& choices) {

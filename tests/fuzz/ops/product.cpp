@@ -42,8 +42,7 @@ void try_matmul(Choices& choices) {
       if (a.rank() == 1) want->shape.erase(want->shape.end() - (b.rank() == 1 ? 1 : 2));
     }
   }
-  check(
-      "matmul", {a, b}, [](const auto& t) { return matmul(t[0], t[1]); }, want);
+  check("matmul", {a, b}, [](const auto& t) { return matmul(t[0], t[1]); }, want);
 }
 
 void try_linear(Choices& choices) {
@@ -67,12 +66,8 @@ void try_linear(Choices& choices) {
       return sum;
     });
   }
-  if (biased)
-    check(
-        "linear", {x, weight, bias}, [](const auto& t) { return linear(t[0], t[1], t[2]); }, want);
-  else
-    check(
-        "linear", {x, weight}, [](const auto& t) { return linear(t[0], t[1]); }, want);
+  if (biased) check("linear", {x, weight, bias}, [](const auto& t) { return linear(t[0], t[1], t[2]); }, want);
+  else check("linear", {x, weight}, [](const auto& t) { return linear(t[0], t[1]); }, want);
 }
 
 void try_vectors(Choices& choices) {
@@ -85,13 +80,11 @@ void try_vectors(Choices& choices) {
       want = Plain{{}, {0}};
       for (std::size_t i = 0; i < a.values.size(); ++i) want->values[0] += a.values[i] * b.values[i];
     }
-    return check(
-        "dot", {a, b}, [](const auto& t) { return dot(t[0], t[1]); }, want);
+    return check("dot", {a, b}, [](const auto& t) { return dot(t[0], t[1]); }, want);
   }
   std::optional<Plain> want;
   if (vectors) want = plain({a.shape[0], b.shape[0]}, [&](const Index& i) { return a.values[i[0]] * b.values[i[1]]; });
-  check(
-      "outer", {a, b}, [](const auto& t) { return outer(t[0], t[1]); }, want);
+  check("outer", {a, b}, [](const auto& t) { return outer(t[0], t[1]); }, want);
 }
 
 /// einsum over the letters a, b, c. Every letter of a result occurs in an operand.
@@ -129,8 +122,7 @@ void try_einsum(Choices& choices) {
     for (int i = 0; i < 3; ++i)
       if (sizes[i] == 0 && (left + right).find(static_cast<char>('a' + i)) == std::string::npos) return;
   }
-  check(
-      "einsum", {a, b}, [&](const auto& t) { return einsum(left + "," + right + "->" + result, t[0], t[1]); }, want);
+  check("einsum", {a, b}, [&](const auto& t) { return einsum(left + "," + right + "->" + result, t[0], t[1]); }, want);
 }
 
 }  // namespace

@@ -69,9 +69,7 @@ void try_line(Choices& choices, const Plain& x) {
     if (!place) return std::nullopt;
     return Plain{x.shape, along(as_line(x), *place, f).values};
   };
-  if (kind == 0)
-    return check(
-        "softmax", {x}, [&](const auto& t) { return softmax(t[0], axis); }, want(softmax_of));
+  if (kind == 0) return check("softmax", {x}, [&](const auto& t) { return softmax(t[0], axis); }, want(softmax_of));
   if (kind == 1)
     return check(
         "log_softmax", {x}, [&](const auto& t) { return log_softmax(t[0], axis); }, want([](const Group& g) {
@@ -125,8 +123,7 @@ void try_reduction(Choices& choices) {
       if ((*named)[i]) smallest *= static_cast<std::size_t>(x.shape[i]);
     if (smallest >= c.least) want = reduce(x, *named, keep, c.f);
   }
-  check(
-      c.name, {x}, [&](const auto& t) { return c.op(t[0], axes, keep); }, want);
+  check(c.name, {x}, [&](const auto& t) { return c.op(t[0], axes, keep); }, want);
 }
 
 }  // namespace xtape::fuzz

@@ -58,8 +58,7 @@ void try_embedding(Choices& choices) {
       return weight.at({static_cast<std::int64_t>(ids.at(place)), index.back()});
     });
   }
-  check(
-      "embedding", {weight}, [&](const auto& t) { return embedding(t[0], indices_of(ids)); }, want);
+  check("embedding", {weight}, [&](const auto& t) { return embedding(t[0], indices_of(ids)); }, want);
 }
 
 void try_gather(Choices& choices) {

@@ -98,8 +98,7 @@ void try_slice(Choices& choices, const Plain& x) {
       }
     }
   }
-  check(
-      "slice", {x}, [&](const auto& t) { return slice(t[0], axis, begin, end, step); }, want);
+  check("slice", {x}, [&](const auto& t) { return slice(t[0], axis, begin, end, step); }, want);
 }
 
 void try_join(Choices& choices, const Plain& x) {
@@ -153,8 +152,7 @@ void try_split(Choices& choices, const Plain& x) {
       return x.at(index);
     });
   }
-  check(
-      "split", {x}, [&](const auto& t) { return split(t[0], size, axis).at(static_cast<std::size_t>(which)); }, want);
+  check("split", {x}, [&](const auto& t) { return split(t[0], size, axis).at(static_cast<std::size_t>(which)); }, want);
 }
 
 void try_split_with_sizes(Choices& choices, const Plain& x) {
@@ -224,8 +222,7 @@ void try_dimensions(Choices& choices, const Plain& x) {
         if ((*named)[i]) index[i] = x.shape[i] - 1 - index[i];
       return x.at(index);
     });
-  check(
-      "flip", {x}, [&](const auto& t) { return flip(t[0], axes); }, want);
+  check("flip", {x}, [&](const auto& t) { return flip(t[0], axes); }, want);
 }
 
 void try_broadcast(Choices& choices, const Plain& x) {
@@ -233,8 +230,7 @@ void try_broadcast(Choices& choices, const Plain& x) {
   const auto together = broadcast(x.shape, shape);
   std::optional<Plain> want;
   if (together == shape) want = plain(shape, [&](const Index& index) { return x.at(index); });
-  check(
-      "broadcast_to", {x}, [&](const auto& t) { return broadcast_to(t[0], shape); }, want);
+  check("broadcast_to", {x}, [&](const auto& t) { return broadcast_to(t[0], shape); }, want);
 }
 
 }  // namespace

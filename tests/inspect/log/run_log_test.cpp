@@ -236,11 +236,8 @@ TEST_CASE("attention weights are kept with the text of each place, and read back
   CHECK(maps.steps[1].step == 7);
   CHECK(std::vector<index_t>{maps.layers, maps.heads, maps.queries, maps.keys} == std::vector<index_t>{2, 1, 2, 3});
   for (std::size_t i = 0; i < weights.size(); ++i) CHECK(maps.steps[1].weights[i] == weights.data()[i]);
-  check_throws<ShapeError>(
-      [&] {
-        log.attention(8, tokens, counting({2, 2, 3}));
-      },
-      "[run_log] attention weights must be [layers, heads, queries, keys]");
+  check_throws<ShapeError>([&] { log.attention(8, tokens, counting({2, 2, 3})); },
+                           "[run_log] attention weights must be [layers, heads, queries, keys]");
   check_throws<ShapeError>([&] { log.attention(8, tokens, counting({1, 1, 3, 4})); }, "got shapes (1,1,3,4) and (3)");
   std::filesystem::remove_all(log.directory() + "/attention");
   work.write("run/attention", "a file where the directory should be");

@@ -102,13 +102,13 @@ std::vector<Looks> looks_of(const Model& model, const IndexArray& ids, index_t f
 }
 
 /// The largest value of one member over all heads.
-double strongest(const std::vector<Looks>& heads, double Looks::*mass) {
+double strongest(const std::vector<Looks>& heads, double Looks::* mass) {
   double out = 0;
   for (const Looks& head : heads) out = std::max(out, head.*mass);
   return out;
 }
 
-Curve by_head(const std::string& name, const std::vector<Looks>& heads, double Looks::*mass) {
+Curve by_head(const std::string& name, const std::vector<Looks>& heads, double Looks::* mass) {
   Curve out{name, {}, {}, false, true};
   for (std::size_t i = 0; i < heads.size(); ++i)
     out.x.push_back(static_cast<double>(i)), out.y.push_back(heads[i].*mass);
@@ -159,7 +159,7 @@ Picture picture_of(const std::string& title, const Model& model, const IndexArra
   return out;
 }
 
-std::size_t strongest_head(const std::vector<Looks>& heads, double Looks::*mass) {
+std::size_t strongest_head(const std::vector<Looks>& heads, double Looks::* mass) {
   const auto less = [&](const Looks& a, const Looks& b) { return a.*mass < b.*mass; };
   return static_cast<std::size_t>(std::max_element(heads.begin(), heads.end(), less) - heads.begin());
 }

@@ -65,11 +65,11 @@ Tensor reshaped(const Tensor& x, const Axes& shape) {
 }
 
 /// An operand, summed over the axes that neither the other operand nor the result has.
-struct MatrixView {
+struct MatrixOperand {
   Tensor x;
   std::string letters;
 
-  MatrixView(const Tensor& operand, const std::string& names, const std::string& elsewhere) : x(operand) {
+  MatrixOperand(const Tensor& operand, const std::string& names, const std::string& elsewhere) : x(operand) {
     Axes lonely;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (has(elsewhere, names[i])) letters += names[i];
@@ -116,7 +116,7 @@ void check_sizes(const Equation& e, const Tensor& a, const Tensor& b) {
 Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
   const Equation e = parsed(equation);
   check_sizes(e, a, b);
-  const MatrixView left(a, e.a, e.b + e.out), right(b, e.b, e.a + e.out);
+  const MatrixOperand left(a, e.a, e.b + e.out), right(b, e.b, e.a + e.out);
   std::string batch, rows, columns, inner;
   for (char letter : e.out) {
     const bool in_left = has(left.letters, letter), in_right = has(right.letters, letter);

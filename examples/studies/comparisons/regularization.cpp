@@ -8,6 +8,7 @@
 #include <xtape/data/number_text.hpp>
 #include <xtape/train/program.hpp>
 
+#include <limits>
 #include <map>
 
 using namespace xtape;

@@ -29,7 +29,7 @@ namespace xtape::inline XTAPE_DTYPE {
 class RunLog;
 
 struct CheckpointOptions {
-  index_t interval = 250;    ///< a checkpoint every so many steps, and one after the last step
+  index_t interval = 250;    ///< save every `interval` steps and after the last step
   index_t keep = 3;          ///< number of checkpoints to keep, the newest ones
   Metadata must_match = {};  ///< must be equal on resume: {{"text", text.fingerprint()}}
   bool console = true;       ///< print a line on resume
@@ -41,7 +41,7 @@ class Checkpoints {
   /// at the end of a step. Throws ValueError for an interval or a number to keep below 1.
   Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
               const CheckpointOptions& options = {});
-  /// The same in the folder of a run, without a log.
+  /// Checkpoints in the folder `run`, without a log.
   Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, const std::string& run,
               const CheckpointOptions& options = {});
 

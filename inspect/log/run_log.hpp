@@ -25,7 +25,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct RunLogOptions {
-  index_t interval = 10;  ///< a step is logged every so many steps
+  index_t interval = 10;  ///< log every `interval`-th step
   bool console = true;    ///< print a line for each logged step, a progress bar on a terminal, and a table at the end
 };
 

@@ -11,7 +11,7 @@
 namespace xtape {
 
 /// Writes metrics.jsonl, grad_norms.csv, events.jsonl and the TensorBoard file. If a write fails, `warn` is called once
-/// and all four files are closed; the training goes on.
+/// and all four files are closed; the training continues.
 class RunWriter {
  public:
   /// Throws FileError if a file cannot be created, or exists and must be fresh.

@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
 }
 
 /// The output of a command, line by line.
-std::vector<std::string> lines_of(const std::string& command) {
+std::vector<std::string> symbol_lines(const std::string& command) {
   std::vector<std::string> lines;
   FILE* pipe = ::popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -192,7 +192,7 @@ TEST_CASE("object files of an instruction set define symbols in their own namesp
         owner = "N5xtape3" + part.substr(6, 3) + "7kernels" + std::to_string(isa.size()) + isa;
       }
     ++objects;
-    for (const std::string& line : lines_of("nm --defined-only '" + entry.path().string() + "'")) {
+    for (const std::string& line : symbol_lines("nm --defined-only '" + entry.path().string() + "'")) {
       const char type = line.size() > 17 ? line[17] : '?';
       const bool local = type >= 'a' && type <= 'z' && type != 'u' && type != 'v' && type != 'w';
       const bool weak = type == 'W' || type == 'V' || type == 'w' || type == 'v' || type == 'u';

@@ -1,6 +1,7 @@
 #include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
+#include <xtape/inspect/run/grad_norms_csv.hpp>
 #include <xtape/nn/init.hpp>
 
 #include "child_process.hpp"

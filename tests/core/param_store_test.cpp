@@ -188,7 +188,7 @@ TEST_CASE("store: a failed registration leaves the store unchanged") {
   check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialization");
   check_throws<ValueError>([&] { root.tie("w", Parameter()); }, "'w' cannot be tied to an empty parameter");
   check_throws<ShapeError>([&] { root.parameter("w", {std::size_t{1} << 40, std::size_t{1} << 40}, init::zeros()); },
-                           "[w] the shape has more elements than can be held");
+                           "[w] the shape has more than 2^46 elements");
   check_throws<ShapeError>([&] { root.parameter("w", {2}, init::xavier_uniform()); }, "at least two axes");
   CHECK(store.entries().empty());
   CHECK_FALSE(store.contains("w"));

@@ -141,7 +141,7 @@ std::string Scope::full_name(std::string_view name) const {
 
 std::string Scope::free_name(std::string_view name) const {
   check_part(name);
-  const std::string full = full_name(name);
+  std::string full = full_name(name);
   const auto taken = [&](const auto& entry) { return entry.first == full; };
   const auto taken_buffer = [&](const Buffer& buffer) { return buffer.name() == full; };
   if (std::any_of(state_->parameters.begin(), state_->parameters.end(), taken) ||

@@ -118,7 +118,7 @@ GradCases arithmetic_grad_cases() {
   const Array column = sample({2, 1}, 4, 0.5, 2), cube = sample({4, 1, 3}, 5, 0.5, 2), scalar = sample({}, 6, 0.5, 2);
   const Array positive = sample({2, 3}, 7, 0.5, 2);
   GradCases cases;
-  const auto both = [&](const char* op, const Array& first, TensorFunction f) {
+  const auto both = [&](const char* op, const Array& first, const TensorFunction& f) {
     cases.push_back({op, "same shape", {first, b}, f});
     cases.push_back({op, "row", {first, row}, f});
     cases.push_back({op, "column on the left", {column, positive}, f});

@@ -140,7 +140,7 @@ Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
 GradCases einsum_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
-  const auto product = [&](const char* equation, Shape a, Shape b) {
+  const auto product = [&](const char* equation, const Shape& a, const Shape& b) {
     cases.push_back({"matmul", std::string("einsum ") + equation, {sample(a, 131), sample(b, 132)}, [equation](Args x) {
                        return einsum(equation, x[0], x[1]);
                      }});

@@ -39,7 +39,8 @@ void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask
 
 }  // namespace
 
-Tensor where(Mask mask, Tensor a, Tensor b) {
+// By value on purpose: see mask.hpp.
+Tensor where(Mask mask, Tensor a, Tensor b) {  // NOLINT(performance-unnecessary-value-param)
   const Shape shape = broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), mask.shape());
   Mask full = expanded("where", std::move(mask), shape);
   const BroadcastPlan p = broadcast_plan("where", shape, a.shape(), b.shape());

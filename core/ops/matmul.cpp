@@ -186,7 +186,7 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 GradCases matmul_grad_cases() {
   using Args = std::span<const Tensor>;
   GradCases cases;
-  const auto product = [&](const char* title, Shape a, Shape b, MatmulOptions o) {
+  const auto product = [&](const char* title, const Shape& a, const Shape& b, MatmulOptions o) {
     cases.push_back({"matmul", title, {sample(a, 21), sample(b, 22)}, [o](Args x) { return matmul(x[0], x[1], o); }});
   };
   product("2-D", {2, 3}, {3, 4}, {});

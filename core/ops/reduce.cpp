@@ -52,7 +52,7 @@ Tensor sum_over(const Tensor& x, const std::vector<std::size_t>& axes, bool keep
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) dropped.push_back(kept[i]);
     y.reshape(dropped);
   }
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   // The upstream gradient goes to every summed element.
   return Tape::record("sum", {x}, Tensor(std::move(y)), [shape, kept](const Array& dy, Grads& g) {
     kernels::StridedLoop loop;
@@ -98,7 +98,7 @@ Tensor cumsum(const Tensor& x, index_t axis) {
 namespace {
 
 ReductionRows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
-  const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
+  ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
   if (r.width == 0) fail_shapes<Shape>(op, "the largest or smallest of no elements is not defined", {x.shape()});
   return r;
 }

@@ -44,7 +44,7 @@ Tensor unary_op_saving_derivative(const char* op, Unary f, const Tensor& x) {
 
 /// Also hands the values to the active probe, which counts saturated units.
 Tensor probed_activation(const char* op, Unary f, const Tensor& x, Saved saved) {
-  const Tensor y = unary_op(op, f, x, saved);
+  Tensor y = unary_op(op, f, x, saved);
   if (Probe* probe = Probe::active()) probe->activation(op, x, y);
   return y;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace xtape {
@@ -28,7 +29,7 @@ int terminal_columns() {
 }
 
 std::string clock_text(double seconds) {
-  const auto all = static_cast<long long>(seconds + 0.5);
+  const auto all = std::llround(seconds);
   char text[48];
   if (all < 3600) std::snprintf(text, sizeof text, "%lld:%02lld", all / 60, all % 60);
   else std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);

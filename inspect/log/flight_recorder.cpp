@@ -34,7 +34,7 @@ std::string FlightRecorder::dump(const std::string& directory, const std::string
                              {"clip_factor", json_number<Json>(s.clip_factor)},
                              {"grad_norms_preclip", numbers(s.grad_norms)},
                              {"update_norms", numbers(s.update_norms)}});
-  const std::string name = std::string(run_folder::kFlight) + "/" + run_folder::step_file(steps_.back().step, ".json");
+  std::string name = std::string(run_folder::kFlight) + "/" + run_folder::step_file(steps_.back().step, ".json");
   std::error_code error;
   std::filesystem::create_directory(directory + "/" + run_folder::kFlight, error);  // write_file reports an error
   write_file(directory + "/" + name, json_text(json) + "\n");

@@ -191,7 +191,7 @@ struct RunLog::State {
   std::string dump(const std::string& reason) {
     if (dumps >= kMostDumps) return "";
     try {
-      const std::string file = recorder.dump(directory, reason);
+      std::string file = recorder.dump(directory, reason);
       dumps += !file.empty();
       return file;
     } catch (const FileError& error) {

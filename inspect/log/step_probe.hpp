@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -18,7 +19,8 @@ namespace xtape::inline XTAPE_DTYPE {
 class StepProbe : public Probe {
  public:
   /// `on_op`, if given, is called for every op of every tape while the probe is attached.
-  explicit StepProbe(std::function<void(const OpEvent&)> on_op = {}) : Probe(on_op != nullptr), on_op_(on_op) {}
+  explicit StepProbe(std::function<void(const OpEvent&)> on_op = {})
+      : Probe(on_op != nullptr), on_op_(std::move(on_op)) {}
 
   /// Starts a new step. If `measures` is false, nothing is measured in it.
   void begin(bool measures);

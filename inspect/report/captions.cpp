@@ -99,7 +99,7 @@ std::string lags_sentence(const LagEnvelope& lags) {
 
 std::string ratio_sentence(const NamedEnvelope& ratios) {
   const Ends ends = ends_of(ratios, row_median);
-  const std::string text = "How far one step moves each part. Near 10⁻³ is usual.";
+  std::string text = "How far one step moves each part. Near 10⁻³ is usual.";
   if (ends.least.empty()) return text;
   return text + " In the median step " + plain(ends.low) + " (" + ends.least + ") to " + plain(ends.high) + " (" +
          ends.greatest + ").";

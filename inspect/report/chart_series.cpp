@@ -107,7 +107,7 @@ NamedEnvelope by_name(const RunData& run, const Buckets& buckets, std::vector<It
         if (const std::optional<double> value = number(item)) maker.add(row->second, step.step, *value);
   std::vector<std::string> kept;
   for (std::size_t r = 0; r < maker.rows(); ++r) {
-    const std::string first = names[maker.first_of(r)], last = names[maker.last_of(r)];
+    const std::string &first = names[maker.first_of(r)], &last = names[maker.last_of(r)];
     kept.push_back(first == last ? first : first + " … " + last);
   }
   return {kept, maker.bands()};

@@ -146,7 +146,7 @@ TEST_CASE("a run is resumed with its own options, text and program only") {
       {{"--resume", "run", "--quick"}, "--quick was not given in run and stays so when it is resumed"},
       {{"--resume", "run", "--text", "other"}, "does not fit: the text is not the same"},
       {{"--text", "text", "--out", "run"},
-       "run: the directory is not empty; a run needs one of its own, or --resume to go on"},
+       "run: the directory is not empty; a run needs its own directory, or --resume to continue"},
   };
   for (const auto& [options, message] : table) {
     const Finished result = run(example.program, options, work.path());

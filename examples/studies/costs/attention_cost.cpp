@@ -119,7 +119,7 @@ std::vector<index_t> doubled(index_t from, index_t to) {
   return out;
 }
 
-const char* kSource = "docs/attention.md, cost; counted in plain loops by theory_attention";
+const char* const kSource = "docs/attention.md, cost; counted in plain loops by theory_attention";
 
 /// Memory against n: linear where no matrix is stored. Peaks come first, while this process is still small.
 void memory(Report& report) {

@@ -169,7 +169,7 @@ void permute(const char* name, std::initializer_list<index_t> sizes, std::initia
   index_t n = 1;
   for (const index_t size : sizes) loop.size[loop.rank++] = size, n *= size;
   std::copy(strides.begin(), strides.end(), loop.stride);
-  const kernels::StridedLoop joined = kernels::joined(loop);
+  const kernels::StridedLoop joined = kernels::coalesced(loop);
   const Array x = operand(n);
   Array y(x.shape());
   by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), y.data(), false); });

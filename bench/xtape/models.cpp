@@ -33,7 +33,7 @@ class Model : public Workload {
 
   void ready() {
     for (Parameter& p : store.parameters())
-      fill_parameter(p.name(), p.shape().size(), static_cast<std::int64_t>(p.shape().back()), p.edit(), p.size());
+      fill_parameter(p.name(), p.shape().size(), static_cast<std::int64_t>(p.shape().back()), p.edit(), p.numel());
     optimizer_.emplace(all_parameters(store, kDecay));
   }
 

@@ -116,7 +116,7 @@ class OptimizerAlone final : public Workload {
   void step() override { optimizer_->step(kRate); }
   double loss() const override {
     double squares = 0;
-    for (const Parameter& p : parameters_) squares += kernels::sum_of_squares(p.value().data(), p.size());
+    for (const Parameter& p : parameters_) squares += kernels::sum_of_squares(p.value().data(), p.numel());
     return std::sqrt(squares);
   }
   double gradient_norm() const override {

@@ -111,13 +111,13 @@ TEST_CASE("a gradient that does not broadcast to its operand is refused") {
 TEST_CASE("an exception while a backward function is moved onto the tape leaves the tape usable") {
   struct Stubborn {
     Stubborn() = default;
-    Stubborn(Stubborn&&) { throw Broken(); }
+    Stubborn(Stubborn&&) { throw Broken(); }  // NOLINT(performance-noexcept-move-constructor)
     void operator()(const Array&, Grads&) const {}
   };
   struct OnceMoved {  // can be moved into record, and throws at the last move
     int moves = 0;
     OnceMoved() = default;
-    OnceMoved(OnceMoved&& other) : moves(other.moves + 1) {
+    OnceMoved(OnceMoved&& other) : moves(other.moves + 1) {  // NOLINT(performance-noexcept-move-constructor)
       if (moves == 3) throw Broken();
     }
     void operator()(const Array&, Grads&) const {}

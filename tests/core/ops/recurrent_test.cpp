@@ -41,7 +41,7 @@ TEST_CASE("recurrent ops accept sequences of different lengths in one batch") {
     CHECK(s.y.value()(1, 1, 0) == 0);
     CHECK(s.y.value()(1, 2, 0) == 0);
     tape.backward(sum(s.h));
-    const Array dx = tape.grad(x);
+    Array dx = tape.grad(x);
     check_near(dx, array({2, 3, 1}, {0.0004124755, 0.0009222603, 0.0118114692, 0.2795275839, 0, 0}), kNumbers);
     CHECK(dx(1, 1, 0) == 0);
     CHECK(dx(1, 2, 0) == 0);

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Checks that take too long for every change or need a quiet machine: clang-tidy on all files, 200 runs killed and
-# resumed, the cost of logging,
-# the tests without optimization but with assertions, the examples in double precision, the thread tests under the
-# thread sanitizer, and one minute of fuzzing per target.
+# resumed, the cost of logging, the tests without optimization but with assertions, the examples in double precision,
+# the thread tests under the thread sanitizer, and one minute of fuzzing per target.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/lint.sh --tidy-all

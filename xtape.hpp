@@ -38,4 +38,4 @@
 #include <xtape/train/evaluate.hpp>
 #include <xtape/train/program.hpp>
 #include <xtape/train/trained_weights.hpp>
-#include <xtape/train/weights.hpp>
+#include <xtape/train/weights_file.hpp>

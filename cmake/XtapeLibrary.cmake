@@ -26,7 +26,7 @@ endif()
 # sources.
 set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
     inspect/measure/jacobian.cpp inspect/measure/update_split.cpp
-    train/checkpoints.cpp train/trained_weights.cpp train/weights.cpp)
+    train/checkpoints.cpp train/trained_weights.cpp train/weights_file.cpp)
 
 # What does not depend on the scalar type.
 file(GLOB XTAPE_BASE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/data/*.cpp
@@ -34,7 +34,7 @@ file(GLOB XTAPE_BASE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${
      ${PROJECT_SOURCE_DIR}/inspect/log/*.cpp ${PROJECT_SOURCE_DIR}/inspect/report/*.cpp
      ${PROJECT_SOURCE_DIR}/train/*.cpp)
 list(REMOVE_ITEM XTAPE_BASE_SOURCES ${XTAPE_DTYPE_SOURCES})
-list(APPEND XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/suggestion.cpp
+list(APPEND XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/nearest_name.cpp
      core/threads.cpp optim/schedule.cpp)
 
 # The page of the report: its own files and Chart.js as strings in one C++ file.

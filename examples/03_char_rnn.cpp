@@ -106,7 +106,7 @@ void train(int argc, char** argv) {
     checkpoints.step(step);
   }
   log.finish();
-  save_weights(log.directory() + "/weights.safetensors", store, must_match);
+  save_weights(log.directory() + "/" + run_folder::kWeights, store, must_match);
 
   store.eval();
   const IndexArray& start = validation.front().inputs;  // the model goes on from the first validation window

@@ -105,7 +105,7 @@ void train(int argc, char** argv) {
     checkpoints.step(step);
   }
   log.finish();
-  save_weights(log.directory() + "/weights.safetensors", store, must_match);
+  save_weights(log.directory() + "/" + run_folder::kWeights, store, must_match);
 
   store.eval();
   const std::vector<index_t> written =

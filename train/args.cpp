@@ -1,4 +1,4 @@
-#include <xtape/core/suggestion.hpp>
+#include <xtape/core/nearest_name.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 #include <xtape/train/args.hpp>

@@ -58,7 +58,7 @@ struct ArgsDefaults {
 /// options that it declares.
 class Args {
  public:
-  /// `program` is the name in messages and of run directories; `about` is a sentence for --help.
+  /// `program` is the name in messages and of run folders; `about` is a sentence for --help.
   Args(std::string program, std::string about, const ArgsDefaults& defaults = {});
   Args(const Args&) = delete;
   Args& operator=(const Args&) = delete;

@@ -3,7 +3,7 @@
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoints.hpp>
-#include <xtape/train/weights.hpp>
+#include <xtape/train/weights_file.hpp>
 
 #include <sys/stat.h>
 

@@ -3,7 +3,7 @@
 
 #include <xtape/data/vocabulary.hpp>
 #include <xtape/train/args.hpp>
-#include <xtape/train/weights.hpp>
+#include <xtape/train/weights_file.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 

@@ -1,4 +1,4 @@
-#include <xtape/data/weights_listing.hpp>
+#include <xtape/data/safetensors_listing.hpp>
 #include <xtape/inspect/command/weights_command.hpp>
 
 #include <iostream>
@@ -6,7 +6,7 @@
 namespace xtape {
 
 int list_weights(const std::string& path) {
-  std::cout << weights_listing(path);
+  std::cout << safetensors_listing(path);
   return 0;
 }
 

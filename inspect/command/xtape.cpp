@@ -1,6 +1,6 @@
 // The program xtape: one command for each task, on runs and on files of weights.
 #include <xtape/core/error.hpp>
-#include <xtape/core/suggestion.hpp>
+#include <xtape/core/nearest_name.hpp>
 #include <xtape/inspect/command/compare_command.hpp>
 #include <xtape/inspect/command/inspect_command.hpp>
 #include <xtape/inspect/command/report_command.hpp>

@@ -6,7 +6,6 @@
 #include <xtape/data/npy.hpp>
 #include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 
 #include <filesystem>

@@ -13,7 +13,7 @@ struct Anomaly {
   index_t step;
   bool backward;
   std::string text;  ///< one sentence with shapes and value ranges
-  std::string file;  ///< the record, relative to the run directory; empty if it could not be written
+  std::string file;  ///< the record, relative to the run folder; empty if it could not be written
 };
 
 class AnomalyFinder {

@@ -2,7 +2,6 @@
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/json.hpp>
 #include <xtape/inspect/log/flight_recorder.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 
 #include <filesystem>

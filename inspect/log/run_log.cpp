@@ -11,6 +11,7 @@
 #include <xtape/inspect/log/flight_recorder.hpp>
 #include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/log/log_state.hpp>
+#include <xtape/inspect/log/new_run_folder.hpp>
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/log/run_writer.hpp>
 #include <xtape/inspect/log/step_probe.hpp>
@@ -98,7 +99,7 @@ struct RunLog::State {
         parameters(store.parameters()),
         table(table_of(parameters)),
         recorder(names_of(parameters), kFlightSteps),
-        directory(run.resumes ? run.directory : make_run_directory(run.directory, run.program)),
+        directory(run.resumes ? run.directory : make_run_folder(run.directory, run.program)),
         lock(directory),
         waits(run.resumes),
         console(run.steps, options.console) {
@@ -114,7 +115,7 @@ struct RunLog::State {
   LayerTable table;
   FlightRecorder recorder;
   std::string directory;
-  DirectoryLock lock;
+  FolderLock lock;
   bool waits;               // for load_state()
   std::string resumed_run;  // the new run.json, written when the state is loaded
   Console console;

@@ -1,4 +1,4 @@
-// RunLog: writes the run directory and the console lines of a training run.
+// RunLog: writes the run folder and the console lines of a training run.
 //
 //   RunLog log(args, store, {.interval = 10});
 //   for (index_t step = 0; step < args.steps(); ++step) {
@@ -10,7 +10,7 @@
 //   log.finish();
 //
 // On the steps that are logged, a probe measures every parameter, layer, time step, gate and attention head.
-// docs/run_directory.md describes the directory; `xtape inspect` reads it.
+// docs/run_folder.md describes the directory; `xtape inspect` reads it.
 #pragma once
 
 #include <xtape/core/param_store.hpp>

@@ -1,7 +1,7 @@
 // RunWriter: the files that grow during a run.
 #pragma once
 
-#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/log/line_file.hpp>
 #include <xtape/inspect/run/records.hpp>
 
 #include <functional>

@@ -16,7 +16,7 @@ struct PageOptions {
 /// Summary, verdicts and tables of layers, as text. Each table shows how a norm changes over the run.
 std::string run_page(const RunData& run, const std::vector<Verdict>& verdicts, const PageOptions& options = {});
 
-/// The page as one JSON object; docs/run_directory.md has its keys.
+/// The page as one JSON object; docs/run_folder.md has its keys.
 std::string run_page_json(const RunData& run, const std::vector<Verdict>& verdicts);
 
 /// A line of `width` bars on a logarithmic scale that spans at least a factor of 10. Each bar is the maximum of its

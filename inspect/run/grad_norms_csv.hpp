@@ -1,4 +1,4 @@
-// Rows of grad_norms.csv, written and read. docs/run_directory.md has the columns.
+// Rows of grad_norms.csv, written and read. docs/run_folder.md has the columns.
 #pragma once
 
 #include <xtape/inspect/run/records.hpp>

@@ -1,4 +1,4 @@
-// Lines of metrics.jsonl and events.jsonl, written and read. docs/run_directory.md has the schema.
+// Lines of metrics.jsonl and events.jsonl, written and read. docs/run_folder.md has the schema.
 #pragma once
 
 #include <xtape/inspect/run/records.hpp>

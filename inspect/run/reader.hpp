@@ -1,4 +1,4 @@
-// RunReader: reads a run directory. The run may be finished, running, killed or damaged.
+// RunReader: reads a run folder. The run may be finished, running, killed or damaged.
 #pragma once
 
 #include <xtape/inspect/run/records.hpp>

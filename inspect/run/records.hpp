@@ -117,7 +117,7 @@ struct EventRecord {
   std::string kind;  ///< "nonfinite", "spike", "skipped", "anomaly", "dump", "finished"
   std::string text;  ///< one sentence
   std::string layer = {}, op = {};
-  std::string file = {};  ///< with details, relative to the run directory
+  std::string file = {};  ///< with details, relative to the run folder
   double value = 0;       ///< the norm or loss that caused the event
 };
 

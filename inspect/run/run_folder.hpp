@@ -1,4 +1,4 @@
-// The names of the files in a run folder. docs/run_directory.md describes their content.
+// The names of the files in a run folder. docs/run_folder.md describes their content.
 #pragma once
 
 #include <xtape/core/config.hpp>

@@ -13,7 +13,7 @@ namespace xtape {
 enum class Finding { bad, warning, fine, unmeasured };  ///< in the order of display
 
 struct Verdict {
-  std::string id;  ///< "vanishing_time"; see docs/run_directory.md
+  std::string id;  ///< "vanishing_time"; see docs/run_folder.md
   Finding finding;
   std::string answer;    ///< "The gradient halves every 2.9 steps back."
   std::string evidence;  ///< the numbers and the limit, or why nothing is known

@@ -17,8 +17,8 @@ lint_packages=(clang-format-19 codespell shellcheck git python3)
 tidy_packages=(clang-tidy clang)
 # For the fuzz targets.
 fuzz_packages=(clang libclang-rt-dev)
-# A bare system for scripts/checks/bare_root.sh.
-bare_root_packages=(debootstrap)
+# A bare system for scripts/checks/bare_debian.sh.
+bare_debian_packages=(debootstrap)
 # The text of the King James Bible.
 kjv_packages=(bible-kjv)
 # The pronouncing dictionary.

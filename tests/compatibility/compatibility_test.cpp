@@ -107,7 +107,8 @@ TEST_CASE("weights and checkpoints of an older version are listed and evaluated"
       const Finished list = old.command(XTAPE_COMMAND, {"weights", file});
       CHECK(list.code == 0);
       CHECK(list.err == "");
-      for (const json& parameter : old.parsed(name + "/run.json")["layout"])
+      const json run = old.parsed(name + "/run.json");
+      for (const json& parameter : run["layout"])
         CHECK(list.out.find(parameter["name"].get<std::string>() + " ") != std::string::npos);
       std::vector<std::string> options = {"--weights", file, "--evaluate", "text", "--threads", "1"};
       if (name == "char_transformer") options.insert(options.end(), {"--heads", "2"});

@@ -57,7 +57,7 @@ TEST_CASE("the recurrent example learns with every cell and writes, the same for
   }
 }
 
-TEST_CASE("bad input to the recurrent example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the recurrent example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   work.write("text", some_text(400));
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {

@@ -80,7 +80,7 @@ TEST_CASE("the character transformer learns with every attention and every kind 
   }
 }
 
-TEST_CASE("bad input to the example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   work.write("text", some_text(400));
   work.write("empty", "");

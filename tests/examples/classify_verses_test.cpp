@@ -64,7 +64,7 @@ TEST_CASE("the classifying example learns the order of words, which its baseline
   }
 }
 
-TEST_CASE("bad input to the classifying example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the classifying example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   write_verses(work);
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {

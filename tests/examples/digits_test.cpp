@@ -67,7 +67,7 @@ TEST_CASE("the digits example goes on where it was stopped, batch statistics too
         rest.out.substr(rest.out.rfind("accuracy on validation")));
 }
 
-TEST_CASE("bad input to the digits example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the digits example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   work.write("digits.csv", made_digits(50));
   work.write("bad.csv", made_digits(50) + "1,2,3\n");

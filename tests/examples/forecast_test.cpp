@@ -49,7 +49,7 @@ TEST_CASE("the forecasting example learns spells that the seasonal-naive forecas
   CHECK(picture.find("nan") == std::string::npos);
 }
 
-TEST_CASE("bad input to the forecasting example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the forecasting example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   work.write("made.csv", made_temperatures(800));
   work.write("gap.csv", made_temperatures(800) + "800,\n");

@@ -57,7 +57,7 @@ TEST_CASE("the pronouncing example learns to say new words, with both models and
   }
 }
 
-TEST_CASE("bad input to the pronouncing example gives one line, exit code 2 and no run directory") {
+TEST_CASE("bad input to the pronouncing example gives one line, exit code 2 and no run folder") {
   const TemporaryDirectory work;
   work.write("lexicon", some_lexicon());
   work.write("other", "no lexicon\n");

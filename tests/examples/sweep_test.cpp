@@ -1,7 +1,7 @@
 #include "studies/common/sweep.hpp"
 
 #include <xtape/core/error.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/log/new_run_folder.hpp>
 
 #include "child_process.hpp"
 #include "support.hpp"
@@ -166,7 +166,7 @@ TEST_CASE("sweep: what it refuses") {
   for (const char* name : {"", "x/y", "..", "logs", "a b"}) refuses({{name, {}}}, in(work), "is no name for a run");
   refuses({{"b", {}}}, in(work, 0), "at least one process");
   {
-    const DirectoryLock lock(in(work).directory);
+    const FolderLock lock(in(work).directory);
     refuses({{"b", {}}}, in(work), "in use by another run");
   }
   work.write("sweep/b/results.json", "{\"format_version\": 1}");

@@ -1,4 +1,4 @@
-// Files of a run directory: lines of metrics and events, rows of norms, run.json, the state of a log.
+// Files of a run folder: lines of metrics and events, rows of norms, run.json, the state of a log.
 #include "fuzz.hpp"
 
 #include <xtape/inspect/log/log_state.hpp>

@@ -1,4 +1,4 @@
-// Run directories with known truth.
+// Run folders with known truth.
 #pragma once
 
 #include <xtape/inspect/run/grad_norms_csv.hpp>

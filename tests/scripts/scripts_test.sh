@@ -177,17 +177,17 @@ check "theory.sh, unknown argument: it is named" says "unknown argument '--fast'
 run "$root/scripts/theory.sh" --out
 check "theory.sh, no directory: exit 2" [ $status = 2 ]
 
-run "$root/scripts/checks/bare_root.sh" trixie
-check "bare_root.sh, no command: exit 2" [ $status = 2 ]
-run "$root/scripts/checks/bare_root.sh" ../tmp true
-check "bare_root.sh, no release: exit 2" [ $status = 2 ]
-check "bare_root.sh, no release: it is named" says "'../tmp' is not the name of a release"
+run "$root/scripts/checks/bare_debian.sh" trixie
+check "bare_debian.sh, no command: exit 2" [ $status = 2 ]
+run "$root/scripts/checks/bare_debian.sh" ../tmp true
+check "bare_debian.sh, no release: exit 2" [ $status = 2 ]
+check "bare_debian.sh, no release: it is named" says "'../tmp' is not the name of a release"
 
 new_system
 stand_in id <<<'echo 1000'
-run "$root/scripts/checks/bare_root.sh" trixie true
-check "bare_root.sh, not root: exit 2" [ $status = 2 ]
-check "bare_root.sh, not root: one line" one_line
+run "$root/scripts/checks/bare_debian.sh" trixie true
+check "bare_debian.sh, not root: exit 2" [ $status = 2 ]
+check "bare_debian.sh, not root: one line" one_line
 stand_in apt-get <<<''
 stand_in dpkg-query <<<''
 for script in test demo theory; do

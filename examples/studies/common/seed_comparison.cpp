@@ -3,7 +3,7 @@
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/number_text.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/log/new_run_folder.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Comparison::Comparison(Args& args)
 
 void Comparison::run(const std::vector<Setting>& settings,
                      const std::function<Results(const std::vector<std::string>&)>& train) {
-  directory_ = args_.out().empty() ? make_run_directory("", args_.program()) : args_.out();
+  directory_ = args_.out().empty() ? make_run_folder("", args_.program()) : args_.out();
   std::cout << "The runs are in " << directory_ << "; --out " << directory_ << " goes on with them." << std::endl;
   std::vector<SweepRun> runs;
   for (const Setting& setting : settings)

@@ -5,7 +5,7 @@
 #include <xtape/data/files.hpp>
 #include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/console.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/log/new_run_folder.hpp>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -56,7 +56,7 @@ void open_directory(const SweepOptions& o) {
     if (read_file(owner) != o.program + "\n") fail(o.directory, "it holds the runs of another program");
     return;
   }
-  make_run_directory(o.directory, o.program);
+  make_run_folder(o.directory, o.program);
   write_file(owner, o.program + "\n");
 }
 
@@ -188,7 +188,7 @@ class Sweep {
   const std::vector<SweepRun>& runs_;
   const SweepBody& body_;
   const SweepOptions& options_;
-  DirectoryLock lock_;
+  FolderLock lock_;
   Console console_;
   std::vector<SweepOutcome> outcomes_;
   std::map<pid_t, Running> running_;

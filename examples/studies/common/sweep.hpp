@@ -1,6 +1,6 @@
 // A sweep: many small training runs, each in its own process, several at a time.
 //
-// Its directory holds a run directory for each, the output of each in logs/, and results.json in each finished run.
+// Its directory holds a run folder for each, the output of each in logs/, and results.json in each finished run.
 // When the sweep is started again, finished runs are kept and the others start from the beginning.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace xtape::examples {
 
 constexpr index_t kLagParts = 4;  ///< groups of lags for which the accuracy is reported
 
-/// Trains the network that the arguments (as on a command line) describe, writes its run directory, and returns
+/// Trains the network that the arguments (as on a command line) describe, writes its run folder, and returns
 ///   validation_loss, accuracy, accuracy_by_lag (kLagParts numbers; not of text), know_nothing
 ///   clipped (share of steps whose norm was above the limit), largest_norm (of the gradient, before clipping)
 ///   input_gradient_first, input_gradient_last (by lag: |dL/dx_t| of the last step's loss, before and after training)

@@ -10,7 +10,7 @@ constexpr std::size_t kRootBins = 8;  ///< groups of equally many weights, order
 /// "sgd", "sgd-l2", "sgdw", "adam", "adam-l2", "adamw"; those without a suffix have no decay.
 const std::vector<std::string>& scheme_names();
 
-/// Trains as the arguments (as on a command line) describe, writes the run directory with update_split.csv in it, and
+/// Trains as the arguments (as on a command line) describe, writes the run folder with update_split.csv in it, and
 /// returns
 ///   train_loss, validation_loss, test_loss (after the last step), best_validation_loss (during training)
 ///   weight_norm/NAME, for each matrix NAME: its norm after training

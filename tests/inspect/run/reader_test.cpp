@@ -1,4 +1,4 @@
-// Reading whole, growing and damaged run directories.
+// Reading whole, growing and damaged run folders.
 #include <xtape/core/error.hpp>
 #include <xtape/inspect/run/reader.hpp>
 #include <xtape/inspect/run/run_json.hpp>

@@ -1,4 +1,4 @@
-// The run directory: creating it, locking it, appending to its files.
+// LineFile: a file of a run to which whole lines are appended.
 #pragma once
 
 #include <xtape/core/config.hpp>
@@ -9,25 +9,6 @@
 #include <string_view>
 
 namespace xtape {
-
-/// Creates the directory of a run and returns its path: `out`, or runs/<program>-<UTC time> if `out` is empty. Throws
-/// FileError if `out` exists and is not an empty directory, or cannot be created. A directory counts as empty if it
-/// holds only the files of a run that was killed before it wrote run.json.
-std::string make_run_directory(const std::string& out, const std::string& program);
-
-/// Locks the directory of a run against other processes and other logs of this process. The system releases the lock
-/// when the process ends.
-class DirectoryLock {
- public:
-  /// Throws FileError, which names the other process, if the directory is locked.
-  explicit DirectoryLock(const std::string& directory);
-  ~DirectoryLock();
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
-
- private:
-  int descriptor_;
-};
 
 /// The number of bytes that belong to steps before `step`, in a file whose lines are in order of steps. An incomplete
 /// last line is not counted. `step_of` returns the step of a line, or nothing for a line that always stays (a heading).

@@ -1,4 +1,4 @@
-#include <xtape/core/suggestion.hpp>
+#include <xtape/core/nearest_name.hpp>
 
 #include <algorithm>
 #include <numeric>

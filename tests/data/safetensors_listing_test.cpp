@@ -1,5 +1,5 @@
 #include <xtape/data/safetensors.hpp>
-#include <xtape/data/weights_listing.hpp>
+#include <xtape/data/safetensors_listing.hpp>
 
 #include "data/temporary_files.hpp"
 #include "support.hpp"
@@ -15,7 +15,7 @@ TEST_CASE("a listing has every tensor, the total and the metadata on lines of th
                     {{"layer.weight", DType::f32, {2, 3}, bytes_of(numbers.data(), 6)},
                      {"count", DType::u8, {}, std::string_view("\1", 1)}},
                     {{"note", "two\nlines"}, {"long", std::string(119, 'x') + "\xC3\xA9" + std::string(100, 'y')}});
-  const std::string text = weights_listing(path);
+  const std::string text = safetensors_listing(path);
   const std::string head =
       "name          type  shape  elements\n"
       "layer.weight  F32   (2,3)  6\n"
@@ -25,5 +25,5 @@ TEST_CASE("a listing has every tensor, the total and the metadata on lines of th
       std::string(119, 'x') + "... (221 bytes)\n" + "note: two lines\n";
   CHECK(text.substr(0, head.size()) == head);
   CHECK(text.find("xtape.crc32: ") != std::string::npos);
-  check_throws<FileError>([&] { weights_listing(work.write("bad", "x")); }, "its 1 bytes are no header");
+  check_throws<FileError>([&] { safetensors_listing(work.write("bad", "x")); }, "its 1 bytes are no header");
 }

@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/train/weights.hpp>
+#include <xtape/train/weights_file.hpp>
 
 #include <algorithm>
 #include <set>

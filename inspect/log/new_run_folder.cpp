@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/durable_file.hpp>
-#include <xtape/inspect/log/run_directory.hpp>
+#include <xtape/inspect/log/new_run_folder.hpp>
 #include <xtape/inspect/run/machine.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 
@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 namespace xtape {
 
@@ -50,7 +49,7 @@ std::string make_named_by_time(const std::string& program) {
 
 }  // namespace
 
-std::string make_run_directory(const std::string& out, const std::string& program) {
+std::string make_run_folder(const std::string& out, const std::string& program) {
   if (out.empty()) return make_named_by_time(program);
   std::error_code error;
   if (fs::exists(out, error) && !fs::is_directory(out, error)) fail(out, "it is not a directory");
@@ -62,7 +61,7 @@ std::string make_run_directory(const std::string& out, const std::string& progra
   return out;
 }
 
-DirectoryLock::DirectoryLock(const std::string& directory) {
+FolderLock::FolderLock(const std::string& directory) {
   const std::string path = directory + "/" + run_folder::kLock;
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(path, std::strerror(errno));
@@ -78,51 +77,6 @@ DirectoryLock::DirectoryLock(const std::string& directory) {
   if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // for the message above
 }
 
-DirectoryLock::~DirectoryLock() { ::close(descriptor_); }
-
-std::size_t size_before(index_t step, std::string_view content,
-                        const std::function<std::optional<index_t>(std::string_view)>& step_of) {
-  std::size_t size = 0;
-  while (true) {
-    const std::size_t end = content.find('\n', size);
-    if (end == content.npos) return size;
-    const std::optional<index_t> line_step = step_of(content.substr(size, end - size));
-    if (line_step && *line_step >= step) return size;
-    size = end + 1;
-  }
-}
-
-LineFile::LineFile(std::string path, Open how)
-    : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (how == Open::fresh ? O_EXCL : 0), 0666)) {
-  if (descriptor_ < 0) fail(path_, std::strerror(errno));
-  size_ = ::lseek(descriptor_, 0, SEEK_END);
-}
-
-LineFile::~LineFile() { close(); }
-
-std::string LineFile::append(std::string_view lines) noexcept {
-  if (const int error = write_all(descriptor_, lines)) {
-    // Report the first error. If the file cannot be truncated, an incomplete line stays.
-    if (::ftruncate(descriptor_, size_) == 0) ::lseek(descriptor_, size_, SEEK_SET);
-    return std::strerror(error);
-  }
-  size_ += static_cast<long>(lines.size());
-  return "";
-}
-
-std::string LineFile::flush() noexcept { return ::fsync(descriptor_) != 0 ? std::strerror(errno) : ""; }
-
-void LineFile::cut(std::size_t size) {
-  const auto end = static_cast<off_t>(size);
-  if (::ftruncate(descriptor_, end) != 0 || ::lseek(descriptor_, end, SEEK_SET) != end)
-    fail(path_, std::strerror(errno));
-  size_ = end;
-}
-
-std::string LineFile::close() noexcept {
-  const int descriptor = std::exchange(descriptor_, -1);
-  return descriptor >= 0 && ::close(descriptor) != 0 ? std::strerror(errno) : "";
-}
+FolderLock::~FolderLock() { ::close(descriptor_); }
 
 }  // namespace xtape

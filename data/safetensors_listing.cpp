@@ -1,6 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/safetensors.hpp>
-#include <xtape/data/weights_listing.hpp>
+#include <xtape/data/safetensors_listing.hpp>
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ std::string padded(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::string weights_listing(const std::string& path) {
+std::string safetensors_listing(const std::string& path) {
   const SafetensorsFile file(path);
   std::size_t name_width = 4, shape_width = 5, elements = 0, bytes = 0;
   for (const StoredTensor& tensor : file.tensors()) {

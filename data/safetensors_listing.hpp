@@ -7,6 +7,6 @@ namespace xtape {
 
 /// One line for each tensor (name, type, shape, elements), then the totals and the metadata. Control characters are
 /// replaced and long texts shortened. Throws FileError.
-std::string weights_listing(const std::string& path);
+std::string safetensors_listing(const std::string& path);
 
 }  // namespace xtape

@@ -7,7 +7,7 @@ source scripts/lib/packages.sh
 
 usage() {
   cat <<'END'
-usage: scripts/checks/bare_root.sh SUITE COMMAND...
+usage: scripts/checks/bare_debian.sh SUITE COMMAND...
   SUITE     the release, for example bookworm or trixie
   COMMAND   runs in the clone as root, for example scripts/test.sh --preset asan
 What is not committed is not in the clone, and what the command leaves is deleted. Environment variables:
@@ -39,7 +39,7 @@ find_mirror() {
 
 mirror=${MIRROR:-$(find_mirror)}
 [[ $mirror ]] || fail "the apt sources name no mirror of Debian; set MIRROR"
-ensure_packages "${bare_root_packages[@]}"
+ensure_packages "${bare_debian_packages[@]}"
 roots=${BARE_ROOTS:-${TMPDIR:-/tmp}/xtape-bare-roots}
 mkdir -p "$roots"
 work=$(mktemp -d "$roots/.new.XXXXXX")

@@ -13,6 +13,7 @@
 #include <xtape/data/text.hpp>
 #include <xtape/data/verses.hpp>
 #include <xtape/inspect/log/run_log.hpp>
+#include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/models/attention_text.hpp>
 #include <xtape/models/beam_search.hpp>
 #include <xtape/models/char_rnn.hpp>

@@ -41,11 +41,11 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
   if (x.rank() < 2 || x.rank() > 3 || x.size(-1) != width_)
     fail_shapes<Shape>("batch_norm", "the input must be [B, C] or [B, T, C] with C = " + std::to_string(width_),
                        {x.shape()});
-  const Tensor gain = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
+  const Tensor w = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
   const LayerScope here(layer_);
   if (!scope_.training())
-    return here.output(batch_norm_eval(x, running_mean.value(), running_var.value(), gain, shift, options_.eps));
-  const BatchNormOutput batch = batch_norm(x, gain, shift, options_.eps);
+    return here.output(batch_norm_eval(x, running_mean.value(), running_var.value(), w, shift, options_.eps));
+  const BatchNormOutput batch = batch_norm(x, w, shift, options_.eps);
   track(batch);
   return here.output(batch.y);
 }

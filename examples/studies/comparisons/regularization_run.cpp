@@ -3,7 +3,7 @@
 #include "overfit_tasks.hpp"
 
 #include <xtape/data/number_text.hpp>
-#include <xtape/inspect/log/new_run_folder.hpp>
+#include <xtape/inspect/log/line_file.hpp>
 #include <xtape/inspect/measure/update_split.hpp>
 #include <xtape/inspect/run/series.hpp>
 

@@ -100,7 +100,9 @@ function(xtape_add_dtype dtype)
     target_include_directories(${name} PRIVATE ${XTAPE_INCLUDE})
     target_compile_definitions(${name} PRIVATE ${ARGN} XTAPE_ISA_NAMESPACE=${isa} XTAPE_ISA_NAME="${isa}")
     # The last two let loops with libm-like arithmetic become vector code; they change no result.
-    target_compile_options(${name} PRIVATE -O3 ${XTAPE_ISA_OPTIONS_${isa}} -fno-math-errno -fno-trapping-math -Wno-psabi)
+    # GCC 14 takes a vector whose lanes are written one by one for uninitialized.
+    target_compile_options(${name} PRIVATE -O3 ${XTAPE_ISA_OPTIONS_${isa}} -fno-math-errno -fno-trapping-math -Wno-psabi
+                           $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_libraries(${name} PRIVATE xtape_options)
     list(APPEND objects $<TARGET_OBJECTS:${name}>)
   endforeach()

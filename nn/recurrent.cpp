@@ -17,7 +17,7 @@ namespace {
 Init by_gate(index_t gates, const Init& each, std::optional<double> filled = {}) {
   return [=](Array& value, Random& random) {
     Shape shape = value.shape();
-    shape[0] /= static_cast<std::size_t>(gates);
+    shape[0] = value.shape()[0] / static_cast<std::size_t>(gates);
     for (index_t gate = 0; gate < gates; ++gate) {
       Array block(shape);
       each(block, random);

@@ -42,7 +42,7 @@ ImageSet chosen(const ImageSet& from, const index_t* begin, const index_t* end) 
 
 /// The path of a file, compressed or not. Throws FileError, which names both.
 std::string packed_or_not(const std::filesystem::path& path) {
-  const std::string plain = path.string(), packed = plain + ".gz";
+  std::string plain = path.string(), packed = plain + ".gz";
   if (std::filesystem::exists(plain)) return plain;
   if (std::filesystem::exists(packed)) return packed;
   fail(plain, "there is no such file, nor " + packed);

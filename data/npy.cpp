@@ -78,7 +78,7 @@ class HeaderReader {
     const char quote = text_.empty() ? ' ' : text_.front();
     const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : text_.npos;
     if (end == text_.npos) bad("has something else where a text in quotes should be");
-    const std::string out(text_.substr(1, end - 1));
+    std::string out(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
     return out;
   }

@@ -141,7 +141,7 @@ void SafetensorsFile::check_places(std::string_view data) const {
     fail(path_, std::to_string(rest) + " bytes at the end belong to no tensor");
 }
 
-void write_safetensors(const std::string& path, std::vector<StoredTensor> tensors, Metadata metadata) {
+void write_safetensors(const std::string& path, std::vector<StoredTensor> tensors, const Metadata& metadata) {
   std::stable_sort(tensors.begin(), tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
     return dtype_size(a.dtype) > dtype_size(b.dtype);
   });

@@ -48,6 +48,6 @@ class SafetensorsFile {
 
 /// Writes a file durably (write_file), with a checksum. Tensors are sorted by descending element size, which aligns
 /// them; otherwise their order is kept. Throws FileError, also for a duplicate name and for the name "__metadata__".
-void write_safetensors(const std::string& path, std::vector<StoredTensor> tensors, Metadata metadata = {});
+void write_safetensors(const std::string& path, std::vector<StoredTensor> tensors, const Metadata& metadata = {});
 
 }  // namespace xtape

@@ -36,12 +36,12 @@ TransformerBlock::TransformerBlock(const Scope& scope, const TransformerBlockOpt
 
 Tensor TransformerBlock::with_network(const Tensor& x) const { return x + dropout2(linear2(gelu(linear1(norm2(x))))); }
 
-Tensor TransformerBlock::operator()(Tensor x, const AttentionMasks& masks) const {
+Tensor TransformerBlock::operator()(const Tensor& x, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
   return here.output(with_network(x + dropout1(self_attn(norm1(x), masks))));
 }
 
-Tensor TransformerBlock::step(Tensor x, AttentionCache& cache, const IndexArray& lengths) const {
+Tensor TransformerBlock::step(const Tensor& x, AttentionCache& cache, const IndexArray& lengths) const {
   return with_network(x + self_attn.step(norm1(x), cache, lengths));
 }
 

@@ -31,9 +31,9 @@ class TransformerBlock {
  public:
   TransformerBlock(const Scope& scope, const TransformerBlockOptions& options);
 
-  Tensor operator()(Tensor x, const AttentionMasks& masks) const;
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks) const;
   /// Processes the next positions [B, T, C] after those in the cache, causally; see MultiHeadAttention::step.
-  Tensor step(Tensor x, AttentionCache& cache, const IndexArray& lengths) const;
+  Tensor step(const Tensor& x, AttentionCache& cache, const IndexArray& lengths) const;
 
   LayerNorm norm1;
   MultiHeadAttention self_attn;

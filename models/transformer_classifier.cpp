@@ -49,7 +49,7 @@ TransformerClassifier::TransformerClassifier(const Scope& scope, const Transform
 /// Pools x [B, T, C] over the positions to [B, C].
 Tensor TransformerClassifier::pooled(const Tensor& x, const Mask& padding) const {
   if (config_.pooling == Pooling::first) {
-    const Tensor first = squeeze(slice(x, 1, 0, 1), {1});
+    Tensor first = squeeze(slice(x, 1, 0, 1), {1});
     if (padding.dimension() == 0) return first;
     Mask hidden(Shape{padding.shape()[0], 1});
     for (std::size_t b = 0; b < hidden.size(); ++b) hidden(b, 0) = padding(b, 0);

@@ -34,7 +34,7 @@ Norms norms_of(const char* call, const std::vector<Parameter>& parameters, doubl
 /// Caches every norm in its parameter and returns the joint norm. If `wanted`, calls `change(parameter, norm)` for
 /// every parameter, which clips its gradient and returns the norm after clipping divided by the norm before.
 template <class Change>
-double change_and_note(Norms norms, bool wanted, const Change& change) {
+double change_and_note(Norms& norms, bool wanted, const Change& change) {
   for (auto& [parameter, norm] : norms.each) {
     const double factor = wanted ? change(parameter, norm) : 1;
     parameter.cache_grad_norm(norm, factor);
@@ -48,7 +48,7 @@ double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm)
   Norms norms = norms_of("clip_grad_norm", parameters, max_norm);
   const double joint = norms.joint;
   const bool exceeds = joint > max_norm && !std::isinf(joint);
-  return change_and_note(std::move(norms), exceeds, [scale = max_norm / joint](Parameter& parameter, double) {
+  return change_and_note(norms, exceeds, [scale = max_norm / joint](Parameter& parameter, double) {
     real* grad = parameter.edit_grad();
     kernels::scaled(grad, static_cast<real>(scale), grad, false, parameter.numel());
     return scale;
@@ -59,7 +59,7 @@ double clip_grad_value(const std::vector<Parameter>& parameters, double max_valu
   Norms norms = norms_of("clip_grad_value", parameters, max_value);
   const bool finite = std::isfinite(norms.joint);
   const real high = static_cast<real>(max_value);
-  return change_and_note(std::move(norms), finite, [high](Parameter& parameter, double norm) {
+  return change_and_note(norms, finite, [high](Parameter& parameter, double norm) {
     real* grad = parameter.edit_grad();
     for (index_t i = 0; i < parameter.numel(); ++i) grad[i] = std::clamp(grad[i], -high, high);
     return norm > 0 ? kernels::norm(grad, parameter.numel()) / norm : 1;

@@ -147,7 +147,7 @@ std::string verdict_title(const std::string& id) {
 std::string run_name(const RunData& run) {
   std::filesystem::path path = std::filesystem::path(run.directory).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  const std::string name = path.filename().string();
+  std::string name = path.filename().string();
   if (!name.empty() && name != "." && name != "..") return name;
   return std::filesystem::canonical(run.directory).filename().string();
 }

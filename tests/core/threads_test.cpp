@@ -74,7 +74,7 @@ std::vector<Computation> computations() {
     return out;
   }();
   std::vector<Computation> all;
-  const auto add_op = [&all](const char* name, TensorFunction f, std::vector<Array> inputs) {
+  const auto add_op = [&all](const char* name, const TensorFunction& f, const std::vector<Array>& inputs) {
     all.push_back({name, [f, inputs] { return with_gradients(f, inputs); }});
   };
   add_op("add a row", [](Inputs x) { return x[0] + x[1]; }, {big, line});

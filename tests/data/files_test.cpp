@@ -86,7 +86,9 @@ TEST_CASE("a file without read permission is refused" * doctest::skip(geteuid() 
 
 TEST_CASE("a file that changes while it is read is refused") {
   const TemporaryDirectory directory;
-  const std::string path = directory.write("growing", std::string(50'000'000, 'x'));
+  std::string text;
+  text.resize(50'000'000, 'x');
+  const std::string path = directory.write("growing", text);
   std::atomic<bool> done = false;
   std::thread writer([&] {
     for (std::ofstream file(path, std::ios::app); !done;) file << 'y' << std::flush;

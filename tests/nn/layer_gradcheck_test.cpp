@@ -34,24 +34,21 @@ LayerBuilder builder(const Call& call, const Arguments&... arguments) {
   };
 }
 
-template <class Layer>
-Tensor of_one(const Layer& layer, Args x) {
-  return layer(x[0]);
-}
+constexpr auto of_one = [](const auto& layer, Args x) { return layer(x[0]); };
 
 std::vector<LayerCase> simple_layers() {
   const Array x = sample({2, 3, 5}, 1);
   const IndexArray ids = {{0, 1, 1, 4}, {2, 1, 0, 0}};
   const auto looked_up = [ids](const Embedding& layer, Args) { return layer(ids); };
   return {
-      {"Linear", "bias", {x}, builder<Linear>(of_one<Linear>, 5, 3)},
-      {"Linear", "no bias", {x}, builder<Linear>(of_one<Linear>, 5, 3, LinearOptions{.bias = false})},
+      {"Linear", "bias", {x}, builder<Linear>(of_one, 5, 3)},
+      {"Linear", "no bias", {x}, builder<Linear>(of_one, 5, 3, LinearOptions{.bias = false})},
       {"Embedding", "repeated rows", {}, builder<Embedding>(looked_up, 5, 3)},
-      {"LayerNorm", "affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5)},
-      {"LayerNorm", "no affine", {x}, builder<LayerNorm>(of_one<LayerNorm>, 5, LayerNormOptions{.affine = false})},
-      {"RMSNorm", "gain", {x}, builder<RMSNorm>(of_one<RMSNorm>, 5)},
-      {"BatchNorm", "sequences in training", {x}, builder<BatchNorm>(of_one<BatchNorm>, 5)},
-      {"Dropout", "in training", {x}, builder<Dropout>(of_one<Dropout>, 0.3)},
+      {"LayerNorm", "affine", {x}, builder<LayerNorm>(of_one, 5)},
+      {"LayerNorm", "no affine", {x}, builder<LayerNorm>(of_one, 5, LayerNormOptions{.affine = false})},
+      {"RMSNorm", "gain", {x}, builder<RMSNorm>(of_one, 5)},
+      {"BatchNorm", "sequences in training", {x}, builder<BatchNorm>(of_one, 5)},
+      {"Dropout", "in training", {x}, builder<Dropout>(of_one, 0.3)},
   };
 }
 
@@ -112,11 +109,10 @@ std::vector<LayerCase> attention_kinds() {
                      TransformerBlockOptions{.width = 8, .heads = 2, .hidden = 10})});
   for (const ScoreKind score : {ScoreKind::dot, ScoreKind::scaled_dot, ScoreKind::additive})
     for (const bool gated : {false, true})
-      out.push_back(
-          {"AttentionRNN",
-           gated ? "gated" : "vanilla",
-           {sample({2, 4, 3}, 9)},
-           builder<AttentionRNN>(of_one<AttentionRNN>, 3, 4, AttentionRNNOptions{.score = score, .gated = gated})});
+      out.push_back({"AttentionRNN",
+                     gated ? "gated" : "vanilla",
+                     {sample({2, 4, 3}, 9)},
+                     builder<AttentionRNN>(of_one, 3, 4, AttentionRNNOptions{.score = score, .gated = gated})});
   return out;
 }
 

@@ -14,23 +14,23 @@ using Groups = std::vector<ParamGroup>;
 
 struct NamedOptimizer {
   const char* title;
-  std::function<std::unique_ptr<Optimizer>(Groups)> make;
+  std::function<std::unique_ptr<Optimizer>(const Groups&)> make;
 };
 
 /// Each class, with each option that changes the update.
 inline std::vector<NamedOptimizer> every_optimizer() {
   return {
-      {"SGD", [](Groups g) { return std::make_unique<SGD>(g); }},
+      {"SGD", [](const Groups& g) { return std::make_unique<SGD>(g); }},
       {"SGD, momentum",
-       [](Groups g) { return std::make_unique<SGD>(g, SgdOptions{.momentum = 0.9, .dampening = 0.5}); }},
+       [](const Groups& g) { return std::make_unique<SGD>(g, SgdOptions{.momentum = 0.9, .dampening = 0.5}); }},
       {"SGD, Nesterov",
-       [](Groups g) { return std::make_unique<SGD>(g, SgdOptions{.momentum = 0.9, .nesterov = true}); }},
-      {"SGDW", [](Groups g) { return std::make_unique<SGDW>(g, SgdOptions{.momentum = 0.9}); }},
-      {"AveragedSGD", [](Groups g) { return std::make_unique<AveragedSGD>(g); }},
+       [](const Groups& g) { return std::make_unique<SGD>(g, SgdOptions{.momentum = 0.9, .nesterov = true}); }},
+      {"SGDW", [](const Groups& g) { return std::make_unique<SGDW>(g, SgdOptions{.momentum = 0.9}); }},
+      {"AveragedSGD", [](const Groups& g) { return std::make_unique<AveragedSGD>(g); }},
       {"AveragedSGDW",
-       [](Groups g) { return std::make_unique<AveragedSGDW>(g, AveragedSgdOptions{.bias_correction = true}); }},
-      {"Adam", [](Groups g) { return std::make_unique<Adam>(g); }},
-      {"AdamW", [](Groups g) { return std::make_unique<AdamW>(g); }},
+       [](const Groups& g) { return std::make_unique<AveragedSGDW>(g, AveragedSgdOptions{.bias_correction = true}); }},
+      {"Adam", [](const Groups& g) { return std::make_unique<Adam>(g); }},
+      {"AdamW", [](const Groups& g) { return std::make_unique<AdamW>(g); }},
   };
 }
 

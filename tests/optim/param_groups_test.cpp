@@ -67,7 +67,7 @@ TEST_CASE("param groups: the description names every parameter with its weight d
 
 TEST_CASE("param groups: optimizers refuse invalid groups") {
   const Parameter w("w", row({1})), same_name("w", row({2}));
-  const auto make = [](Groups groups) { return [groups] { SGD optimizer(groups); }; };
+  const auto make = [](const Groups& groups) { return [groups] { SGD optimizer(groups); }; };
   check_throws<NameError>(make({{.name = "g", .parameters = {w, w}}}), "[sgd] parameter w is in two groups or twice");
   check_throws<NameError>(make({{.name = "g", .parameters = {w}}, {.name = "h", .parameters = {w}}}), "parameter w");
   check_throws<NameError>(make({{.name = "g", .parameters = {w, same_name}}}), "parameter w");

@@ -63,8 +63,8 @@ class TextPiece {
 };
 
 /// `model` maps ids to logits.
-OverfitTask text_task(ParamStore& store, std::shared_ptr<const TextPiece> text, index_t batch,
-                      std::function<Tensor(const IndexArray& ids)> model) {
+OverfitTask text_task(ParamStore& store, const std::shared_ptr<const TextPiece>& text, index_t batch,
+                      const std::function<Tensor(const IndexArray& ids)>& model) {
   OverfitTask out;
   out.train_loss = [text, batch, model](index_t step) {
     const Batch windows = text->windows(step, batch);

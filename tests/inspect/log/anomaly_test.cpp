@@ -353,7 +353,7 @@ TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of ever
   }
   const RunData run = read_run(log.directory());
   REQUIRE(run.steps.size() == 3);
-  const auto z = [](std::vector<double> before, double x) {
+  const auto z = [](const std::vector<double>& before, double x) {
     double mean = 0, squares = 0;
     for (double b : before) mean += b / static_cast<double>(before.size());
     for (double b : before) squares += (b - mean) * (b - mean);

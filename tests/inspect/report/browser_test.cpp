@@ -21,7 +21,7 @@ class Pages {
   void add(const std::string& name, const std::string& directory, json checks = json::object()) {
     write({"report", directory, "--out", work.path() + "/" + name + ".html"}, name, std::move(checks));
   }
-  void write(std::vector<std::string> command, const std::string& name, json checks) {
+  void write(const std::vector<std::string>& command, const std::string& name, json checks) {
     const Finished done = run(XTAPE_COMMAND, command);
     REQUIRE_MESSAGE(done.code == 0, done.err);
     expected_.push_back({{"page", name + ".html"}, {"checks", std::move(checks)}});

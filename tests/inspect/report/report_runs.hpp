@@ -11,7 +11,7 @@ namespace xtape::test {
 inline std::string write_run(const TemporaryDirectory& work, const std::string& name, const MadeRun& made,
                              std::vector<std::pair<std::string, OptionValue>> options, std::uint64_t seed = 1,
                              const std::string& program = "made", const std::vector<std::string>& parameters = {}) {
-  const std::string directory = made.write(work, name);
+  std::string directory = made.write(work, name);
   RunInfo info = {.description = {.program = program, .options = std::move(options), .seed = seed},
                   .dtype = "f32",
                   .blas = "none",

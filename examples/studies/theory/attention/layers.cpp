@@ -119,7 +119,7 @@ void positions(Report& report) {
   const auto gradient_from = [&](const IndexArray& target) {
     Tape tape;
     tape.backward(cross_entropy(model(source, {}, target), target));
-    const Array grad = store.parameter("both.encoder.layers.0.linear1.weight").grad();
+    Array grad = store.parameter("both.encoder.layers.0.linear1.weight").grad();
     store.zero_grad();
     return grad;
   };

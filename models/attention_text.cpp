@@ -1,6 +1,8 @@
 #include <xtape/core/error.hpp>
 #include <xtape/models/attention_text.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -19,8 +21,8 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
   for (std::size_t t = 0; t < queries.size(); ++t) {
     out << '\n' << std::setw(10) << queries[t];
     for (std::size_t s = 0; s < keys.size(); ++s) {
-      const int tenths = static_cast<int>(10 * weights.data()[t * keys.size() + s]);
-      out << ' ' << (tenths == 0 ? "." : tenths > 9 ? "9" : std::to_string(tenths));
+      const real tenths = std::trunc(10 * weights.data()[t * keys.size() + s]);
+      out << ' ' << (tenths >= 0 ? ".123456789"[static_cast<std::size_t>(std::min<real>(tenths, 9))] : '?');
     }
   }
   out << '\n';

@@ -47,7 +47,7 @@ class Search {
     }
     live_ = std::move(next);
     if (live_.empty()) return;
-    if (static_cast<index_t>(live_.front().tokens.size()) == options_.longest) {
+    if (static_cast<index_t>(live_.front().tokens.size()) >= options_.longest) {
       for (Hypothesis& h : live_) finish(std::move(h));
       live_.clear();
     } else if (finished_.size() == beams() && (beams() == 1 || bound() <= score(finished_.back()))) {

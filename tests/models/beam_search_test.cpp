@@ -104,6 +104,9 @@ TEST_CASE("best sequences: each source as by itself, a batch at a time") {
   }
   for (index_t batch : {1, 2, 5, 100}) CHECK(best_sequences(model, sources, 0, options, batch) == alone);
   CHECK(best_sequences(model, {}, 0, options).empty());
+  const auto empty = best_sequences(model, {{}, {5}}, 0, options);  // an empty source is all padding, or has no step
+  CHECK(empty[1] == alone[1]);
+  CHECK(empty[0] == best_sequences(model, {{}}, 0, options)[0]);
   check_throws<ValueError>([&] { best_sequences(model, sources, 0, options, 0); }, "at least 1 item, got 0");
 }
 

@@ -95,9 +95,10 @@ bool Check::agrees() const {
     case Rule::near:
       return std::abs(measured - predicted) <= tolerance;
     case Rule::relative:
-      return std::abs(measured - predicted) <= tolerance * std::abs(predicted);
+      return std::abs(measured - predicted) <= tolerance * (predicted == 0 ? 1 : std::abs(predicted));
     case Rule::factor:
-      return measured <= predicted * tolerance && measured >= predicted / tolerance;
+      return (measured < 0) == (predicted < 0) && std::abs(measured) <= std::abs(predicted) * tolerance &&
+             std::abs(measured) >= std::abs(predicted) / tolerance;
     case Rule::at_most:
       return measured <= predicted;
     case Rule::at_least:

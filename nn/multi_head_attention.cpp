@@ -1,11 +1,15 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/rotary.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/attention_kinds.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/multi_head_attention.hpp>
 #include <xtape/nn/random_features.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -46,6 +50,22 @@ LinearOptions out_options(const MultiHeadAttentionOptions& o) {
   out.bias = o.bias;
   if (!out.bias_init) out.bias_init = init::zeros();
   return out;
+}
+
+/// x [B, S, C] with zeros in place of padded rows that are not finite: a projection of them would reach the gradients
+/// of its weights, as 0 times NaN.
+Tensor without_bad_padding(const Tensor& x, const Mask& key_padding) {
+  if (x.rank() != 3 || !same_shape(key_padding.shape(), shape_of({x.size(0), x.size(1)}))) return x;
+  const index_t rows = x.size(0) * x.size(1), width = x.size(2);
+  Mask bad(shape_of({x.size(0), x.size(1), 1}), false);
+  bool any = false;
+  for (index_t r = 0; r < rows; ++r) {
+    if (!key_padding.data()[r]) continue;
+    const real* row = x.data() + r * width;
+    bad.data()[r] = !std::all_of(row, row + width, [](real element) { return std::isfinite(element); });
+    any = any || bad.data()[r];
+  }
+  return any ? masked_fill(x, bad, 0) : x;
 }
 
 }  // namespace
@@ -115,8 +135,9 @@ Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor&
                 rotary(k, {.base = config_.rotary_base}), v, options, operands());
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& masks) const {
+Tensor MultiHeadAttention::operator()(const Tensor& sequence, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
+  const Tensor x = without_bad_padding(sequence, masks.key_padding);
   const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
   const Tensor qkv = projected(x, 0, projected_rows(config_, heads_));
   if (config_.kind == AttentionKind::softmax && config_.key_heads == heads_ &&
@@ -133,7 +154,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
   const LayerScope here(layer_);
   const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
   const Tensor q = projected(x, 0, q_columns);
-  const Tensor kv = projected(memory, q_columns, projected_rows(config_, heads_) - q_columns);
+  const Tensor kv =
+      projected(without_bad_padding(memory, masks.key_padding), q_columns, projected_rows(config_, heads_) - q_columns);
   return here.output(out_proj(join_heads(
       mixed(split_heads(q, 0, heads_, config_.head_width), split_heads(kv, 0, config_.key_heads, config_.head_width),
             split_heads(kv, k_columns, config_.key_heads, config_.value_width), options_for(masks)))));

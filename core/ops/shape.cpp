@@ -162,7 +162,9 @@ kernels::StridedLoop heads_loop(index_t batches, index_t heads, index_t time, in
 }  // namespace
 
 Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width) {
-  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.size(2) - first) / width)
+  const bool fits = x.rank() == 3 && first >= 0 && heads >= 1 && width >= 0 && first <= x.size(2) &&
+                    (width == 0 || heads <= (x.size(2) - first) / width);
+  if (!fits)
     fail_shapes<Shape>("split_heads",
                        "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
                            " columns from column " + std::to_string(first) + " on",

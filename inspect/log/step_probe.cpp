@@ -43,7 +43,6 @@ void StepProbe::begin(bool measures) {
   units_.clear();
   attention_.clear();
   parameters_.clear();
-  calls_of_cell_.clear();
   classes_.reset();
   last_output_ = {};
   last_layer_.clear();
@@ -71,12 +70,10 @@ void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   });
 }
 
-index_t StepProbe::cell_step(std::string_view name) {
-  if (!measures_) return -1;
-  const index_t time = calls_of_cell_[std::string(name)]++;
+void StepProbe::cell_step(std::string_view name, index_t time) {
+  if (!measures_) return;
   Times& times = times_[find(times_, name)];  // a time step without a gradient is listed too
   if (static_cast<index_t>(times.hidden.size()) <= time) times.hidden.resize(static_cast<std::size_t>(time) + 1);
-  return time;
 }
 
 void StepProbe::step_grad(const StepGrad& step) {

@@ -31,9 +31,8 @@ class StepProbe : public Probe {
   /// pass; `record` is then unchanged.
   void fill(StepRecord& record, const std::vector<Parameter>& parameters);
 
-  void on_tape() override { calls_of_cell_.clear(); }
   void on_layer_output(std::string_view layer, const Tensor& y) override;
-  index_t cell_step(std::string_view layer) override;
+  void cell_step(std::string_view layer, index_t time) override;
   void step_grad(const StepGrad& step) override;
   void lag_norms(const LagNorms& norms) override;
   void gate(const GateValues& values) override;
@@ -77,7 +76,6 @@ class StepProbe : public Probe {
   std::vector<Units> units_;
   std::vector<AttentionStats> attention_;
   std::map<std::string, ParameterStats, std::less<>> parameters_;
-  std::map<std::string, index_t, std::less<>> calls_of_cell_;
   std::optional<index_t> classes_;
   Tensor last_output_;  // of the last layer: an activation of this tensor gets the layer's name
   std::string last_layer_;

@@ -50,18 +50,33 @@ enum class Binary {
 
 enum class Compare { equal, not_equal, less, less_equal };
 
-/// Losses of an input x and a target t, with a parameter p.
+/// log(sum(exp(x))) of a row as shift + log(total), so that differences from it keep their digits when x is large.
+struct LogSum {
+  real shift;    ///< the largest element; 0 for a row of minus infinities
+  double total;  ///< sum(exp(x - shift)); 0 for a row of minus infinities
+};
+
+/// Losses of an input x and a target t.
 enum class Loss {
   squared,               ///< (x - t)^2
   absolute,              ///< |x - t|
-  huber,                 ///< (x - t)^2 / 2 for |x - t| <= p, linear beyond
+  huber,                 ///< (x - t)^2 / 2 for |x - t| <= delta, linear beyond
   binary_cross_entropy,  ///< of the probability sigmoid(x) and the target t
   divergence,            ///< t (log t - x)
   divergence_of_logs,    ///< exp(t) (t - x)
 };
 
+/// The parameters of those losses that have some.
+struct LossParameters {
+  real delta = 0;                    ///< huber
+  const real* pos_weight = nullptr;  ///< binary cross-entropy: a factor of each target, or null: 1
+
+  /// For the elements from `first` on.
+  LossParameters from(index_t first) const { return {delta, offset_pointer(pos_weight, first)}; }
+};
+
 /// The operand of a loss by which the derivative is taken.
-enum class Side { input, target };
+enum class Side { input, target, pos_weight };
 
 /// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
 struct MatrixView {
@@ -148,6 +163,13 @@ struct GateGrads {
   real* dgates;             // [rows, G H]
   real* dc = nullptr;       // of c: on entry after the step, on return before it
   real* dc_step = nullptr;  // the complete gradient of c after the step, or null
+};
+
+/// What turns a row of scores into weights again: exp(score - shift) inverse. In two parts, which keep the digits of
+/// large scores.
+struct SoftmaxRow {
+  real shift;    // the largest score; 0 if all are minus infinity
+  real inverse;  // 1 / sum(exp(score - shift)); 0 if all are minus infinity
 };
 
 /// Attention scores of a block of queries. Row r uses its first visible(r) columns. Rows are padded to whole lanes.

@@ -1,0 +1,194 @@
+// Attention layers: what is hidden or padded has no influence, whatever it holds.
+#include "core/evaluate.hpp"
+
+using namespace xtape;
+using namespace xtape::test;
+
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+constexpr double kPoisons[] = {kNaN, kInf, -kInf, 0.9 * std::numeric_limits<real>::max()};
+
+struct NamedConfig {
+  std::string name;
+  AttentionConfig config;
+};
+
+std::vector<NamedConfig> configs() {
+  std::vector<NamedConfig> out;
+  for (const std::string& name : attention_config_names())
+    if (name != "gqa" && name != "mqa") out.push_back({name, attention_config(name, 1)});
+  out.push_back({"alibi", {.positions = AttentionPositions::alibi}});
+  out.push_back({"additive alibi", {.kind = AttentionKind::additive, .positions = AttentionPositions::alibi}});
+  return out;
+}
+
+AttentionWeights operands() {
+  return {.score_weight = Tensor(array({1, 2}, {0.5, -1})),
+          .features = Tensor(array({3, 2}, {1, -1, 0.5, 0.25, -0.5, 2}))};
+}
+
+/// Sets row `at` of x [.., rows, width], of its first sequence and head, to a value.
+Array with_row(Array x, std::size_t at, double value) {
+  const std::size_t width = x.shape().back();
+  std::fill_n(x.data() + at * width, width, static_cast<real>(value));
+  return x;
+}
+
+Array row_of(const Array& x, std::size_t at) {
+  return slice(Tensor(x), 2, static_cast<index_t>(at), static_cast<index_t>(at) + 1).value();
+}
+
+// Three queries and keys, causal, the last key padded. Operands: q, k, v, and the upstream gradient.
+bool sees(std::size_t t, std::size_t s) { return s <= t && s < 2; }
+bool query_reads(std::size_t t, std::size_t what, std::size_t at) {
+  return what == 0 || what == 3 ? t == at : sees(t, at);
+}
+bool gradient_reads(std::size_t input, std::size_t row, std::size_t what, std::size_t at) {
+  if (input == 0) return query_reads(row, what, at);
+  for (std::size_t t = 0; t < 3; ++t)
+    if (sees(t, row) && query_reads(t, what, at)) return true;
+  return false;
+}
+
+const Limits kClose = {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)};
+
+/// y and the gradients of x, of the memory (if there is one) and of all parameters.
+std::vector<Array> pass(const ParamStore& store, const MultiHeadAttention& layer, const Array& x, const Array* memory,
+                        const AttentionMasks& masks, const Array& dy) {
+  for (const Parameter& p : store.parameters()) Parameter(p).zero_grad();
+  Tape tape;
+  const Tensor in = tape.variable(x), m = memory ? tape.variable(*memory) : Tensor();
+  const Tensor y = memory ? layer(in, m, masks) : layer(in, masks);
+  tape.backward(y, dy);
+  std::vector<Array> out = {y.value(), tape.grad(in)};
+  if (memory) out.push_back(tape.grad(m));
+  for (const Parameter& p : store.parameters()) out.push_back(p.grad());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of attention: what a query does not see has no influence on it") {
+  const std::vector<Array> clean_operands = {sample({1, 1, 3, 2}, 1, 0.1, 1), sample({1, 1, 3, 2}, 2, 0.1, 1),
+                                             sample({1, 1, 3, 2}, 3), sample({1, 1, 3, 2}, 4)};
+  const Mask padding = mask({1, 3}, {false, false, true});
+  for (const auto& [name, config] : configs()) {
+    const auto run = [config = config, &padding](const std::vector<Array>& x) {
+      return evaluate(
+          [&](Inputs a) {
+            return attend(config, a[0], a[1], a[2], {.causal = true, .key_padding = padding}, operands());
+          },
+          {x[0], x[1], x[2]}, x[3]);
+    };
+    const Evaluated clean = run(clean_operands);
+    for (double poison : kPoisons) {
+      for (std::size_t what = 0; what < 4; ++what) {
+        for (std::size_t at = 0; at < 3; ++at) {
+          INFO(name, ": ", poison, " in row ", at, " of operand ", what);
+          std::vector<Array> x = clean_operands;
+          x[what] = with_row(x[what], at, poison);
+          const Evaluated e = run(x);
+          for (std::size_t t = 0; t < 3; ++t) {
+            if (what == 3 || !query_reads(t, what, at)) check_near(row_of(e.value, t), row_of(clean.value, t), kClose);
+            for (std::size_t input = 0; input < 3; ++input)
+              if (!gradient_reads(input, t, what, at))
+                check_near(row_of(e.grads[input], t), row_of(clean.grads[input], t), kClose);
+          }
+          for (std::size_t input : {1, 2}) check_equal(row_of(e.grads[input], 2), array({1, 1, 1, 2}, {0, 0}));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every kind of attention: padded rows that are NaN or infinite do not reach any gradient") {
+  const Mask padding = mask({2, 3}, {false, false, true, false, true, true});
+  const auto poisoned = [&](Array x, double value) {
+    for (std::size_t row = 0; row < 6; ++row)
+      if (padding.data()[row]) x = with_row(x, row, value);
+    return x;
+  };
+  for (const auto& [name, config] : configs()) {
+    ParamStore store(1);
+    const MultiHeadAttention layer(store.root() / "a", {.width = 4, .heads = 2, .attention = config});
+    const Array x = sample({2, 3, 4}, 1), queries = sample({2, 2, 4}, 2), dy = sample({2, 3, 4}, 3);
+    for (double poison : {kNaN, kInf, -kInf}) {
+      INFO(name, ", padded rows of ", poison);
+      for (const bool causal : {false, true}) {
+        const AttentionMasks masks = {.causal = causal, .key_padding = padding};
+        const std::vector<Array> clean = pass(store, layer, poisoned(x, 0), nullptr, masks, dy);
+        const std::vector<Array> got = pass(store, layer, poisoned(x, poison), nullptr, masks, dy);
+        for (std::size_t i = 0; i < clean.size(); ++i) {
+          if (i != 1) check_near(got[i], clean[i], kClose);
+          for (real v : got[i]) CHECK(std::isfinite(static_cast<double>(v)));
+        }
+        const Array memory = poisoned(x, poison), zeros = poisoned(x, 0);
+        const Array up = sample({2, 2, 4}, 4);
+        const std::vector<Array> clean_cross = pass(store, layer, queries, &zeros, masks, up);
+        const std::vector<Array> cross = pass(store, layer, queries, &memory, masks, up);
+        for (std::size_t i = 0; i < cross.size(); ++i) check_near(cross[i], clean_cross[i], kClose);
+        for (std::size_t row = 0; row < 6; ++row)
+          for (std::size_t c = 0; padding.data()[row] && c < 4; ++c) CHECK(cross[2].data()[row * 4 + c] == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("attend takes the scale of its configuration alone, for every kind") {
+  const Tensor q(sample({1, 1, 3, 2}, 1, 0.1, 1)), k(sample({1, 1, 3, 2}, 2, 0.1, 1)), v(sample({1, 1, 3, 2}, 3));
+  for (auto [name, config] : configs()) {
+    INFO(name);
+    for (double scale : {0.0, 1.0, 0.3}) {
+      config.scale = scale;
+      const Array want = attend(config, q, k, v, {.scale = scale}, operands()).value();
+      for (double other : {0.0, 1.0, 5.0})
+        check_equal(attend(config, q, k, v, {.scale = other}, operands()).value(), want);
+    }
+  }
+}
+
+TEST_CASE("quadratic attention of large queries and keys") {
+  const Array q = sample({1, 1, 3, 2}, 1), k = sample({1, 1, 4, 2}, 2), v = sample({1, 1, 4, 3}, 3),
+              dy = sample({1, 1, 3, 3}, 4);
+  const auto times = [](double factor, Array x) {
+    for (real& element : x) element = static_cast<real>(factor * static_cast<double>(element));
+    return x;
+  };
+  for (const bool causal : {false, true}) {
+    const auto at = [&](double a, double b) {
+      return evaluate(
+          [&](Inputs x) { return attend({.kind = AttentionKind::quadratic}, x[0], x[1], x[2], {.causal = causal}); },
+          {times(a, q), times(b, k), v}, dy);
+    };
+    const Evaluated base = at(1e5, 1e5);  // so large that the 1 beside the product no longer counts
+    for (double a : {1e4, 1e12, 1e20, 1e30}) {
+      for (double b : {1e12, 1e20, 1e30}) {
+        INFO("queries by ", a, ", keys by ", b);
+        const Evaluated e = at(a, b);
+        check_near(e.value, base.value, {tolerance(1e-8, 2e-5), 1e-6});
+        check_near(e.grads[2], base.grads[2], {tolerance(1e-8, 2e-5), 1e-6});
+        check_near(times(a / 1e5, e.grads[0]), base.grads[0], {1e-4, 1e-9});
+        check_near(times(b / 1e5, e.grads[1]), base.grads[1], {1e-4, 1e-9});
+      }
+    }
+  }
+}
+
+TEST_CASE("random features of large queries and keys stay finite, and equal keys share the weight") {
+  const double large = kDouble ? 1e160 : 1e20;
+  for (const char* name : {"rff", "prf"}) {
+    for (double of_q : {1.0, large}) {
+      for (double of_k : {1.0, large}) {
+        INFO(name, ", queries of ", of_q, ", keys of ", of_k);
+        const Array q = array({1, 1, 1, 2}, {of_q, of_q}), k = array({1, 1, 2, 2}, {of_k, of_k, of_k, of_k});
+        const Evaluated e =
+            evaluate([&](Inputs a) { return attend(attention_config(name, 1), a[0], a[1], a[2], {}, operands()); },
+                     {q, k, array({1, 1, 2, 1}, {1, 3})});
+        check_near(e.value, array({1, 1, 1, 1}, {2}), {1e-6, 0});
+        check_near(e.grads[2], array({1, 1, 2, 1}, {0.5, 0.5}), {1e-6, 0});
+      }
+    }
+  }
+}

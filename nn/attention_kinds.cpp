@@ -78,6 +78,9 @@ AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tenso
   return {waves(q), waves(k), clamp(half_square(k), -kMost, kMost)};
 }
 
+/// elu(x) + 1: x + 1 for x > 0, exp(x) elsewhere, without the digits that a sum of about -1 and 1 loses.
+Tensor exp_or_linear(const Tensor& x) { return relu(x) + exp(clamp(x, -std::numeric_limits<real>::infinity(), 0)); }
+
 /// Rows of x whose squares may overflow are divided by a power of two u > max|x|: the features of x / u, with 1 / u in
 /// place of 1, are those of x / u^2. Returns them and the logs of u^2 [...], which are undefined if no row needs it.
 std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
@@ -138,7 +141,7 @@ AttentionFeatures attention_features(const AttentionConfig& config, const Tensor
       return {scaled_quadratic_features(q * root).first, of_k, log_weight};
     }
     case AttentionKind::elu:
-      return {elu(q) + real(1), elu(k) + real(1)};
+      return {exp_or_linear(q), exp_or_linear(k)};
     case AttentionKind::relu:
       return {relu(q), relu(k)};
     case AttentionKind::rff:

@@ -23,15 +23,14 @@ class LossReduction {
   /// scalar.
   LossReduction(const char* op, Reduction reduction, index_t counted, const Shape& shape);
 
-  /// The losses themselves, or their sum divided by `divisor()`, which may be finite where the sum is not.
-  Tensor result(Array losses) const;
+  /// The losses themselves, or their sum divided by a divisor. If that is not finite, `divide(losses, divisor)` divides
+  /// each loss before it, or the sum, leaves the range.
+  template <class Divide>
+  Tensor result(Array losses, const Divide& divide) const;
 
   /// d result / d losses, times the upstream gradient: `weights.data()[i * step()]` for loss i.
   Array weights(const Array& upstream) const;
   index_t step() const { return each_ ? 1 : 0; }
-
-  bool each() const { return each_; }
-  double divisor() const { return divisor_; }
 
  private:
   bool each_;  // Reduction::none
@@ -46,12 +45,14 @@ LossReduction::LossReduction(const char* op, Reduction reduction, index_t counte
   divisor_ = static_cast<double>(std::max<std::size_t>(1, shape[0]));
 }
 
-Tensor LossReduction::result(Array losses) const {
+template <class Divide>
+Tensor LossReduction::result(Array losses, const Divide& divide) const {
   if (each_) return Tensor(std::move(losses));
-  double mean = kernels::sum(losses.data(), static_cast<index_t>(losses.size())) / divisor_;
+  const auto sum = [&losses] { return kernels::sum(losses.data(), count_of(losses)); };
+  double mean = sum() / divisor_;
   if (!std::isfinite(mean)) {
-    mean = 0;
-    for (real loss : losses) mean += static_cast<double>(loss) / divisor_;
+    divide(losses, divisor_);
+    mean = sum();
   }
   return Tensor::scalar(static_cast<real>(mean));
 }
@@ -97,10 +98,14 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   const double smoothing = options.label_smoothing;
   Array losses(targets.shape());
   LogSums log_sums(targets.size());
-  kernels::cross_entropy(logits.data(), classes.data(), smoothing, losses.data(), log_sums.data(), rows, width);
+  const auto compute = [&](Array& to, double divisor) {
+    kernels::cross_entropy(logits.data(), classes.data(), smoothing, divisor, to.data(), log_sums.data(), rows, width);
+  };
+  compute(losses, 1);
+  const Tensor loss = reduction.result(std::move(losses), compute);
   if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = softmax(x) - q with the smoothed target q
-  return Tape::record("cross_entropy", {logits}, reduction.result(std::move(losses)),
+  return Tape::record("cross_entropy", {logits}, loss,
                       [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
                        reduction, smoothing, rows, width](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
@@ -121,12 +126,16 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   const double smoothing = options.label_smoothing;
   Array losses(shape), totals(shape);
   LogSums log_sums(losses.size());
-  kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, losses.data(), log_sums.data(), totals.data(),
-                              rows, width);
+  const auto compute = [&](Array& to, double divisor) {
+    kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, divisor, to.data(), log_sums.data(),
+                                totals.data(), rows, width);
+  };
+  compute(losses, 1);
+  const Tensor loss = reduction.result(std::move(losses), compute);
   if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = sum(q) softmax(x) - q with the smoothed target q; dt = (1 - smoothing) (-log softmax(x))
   return Tape::record(
-      "cross_entropy_soft", {logits, targets}, reduction.result(std::move(losses)),
+      "cross_entropy_soft", {logits, targets}, loss,
       [logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),
        totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
@@ -150,16 +159,6 @@ void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
     fail_shapes<Shape>(op, "input and target must have one shape", {input.shape(), target.shape()});
 }
 
-/// The reduced losses; they may be finite where the loss of an element is not.
-Tensor reduced(const LossReduction& reduction, Array losses, Loss f, kernels::LossParameters p, const Tensor& input,
-               const Tensor& target) {
-  Tensor out = reduction.result(std::move(losses));
-  const bool of_distance = f == Loss::squared || f == Loss::absolute || f == Loss::huber;
-  if (!of_distance || reduction.each() || std::isfinite(out.item())) return out;
-  return Tensor::scalar(static_cast<real>(
-      kernels::wide_distance_loss(f, p, input.data(), target.data(), input.numel(), reduction.divisor())));
-}
-
 // The formulas of losses and derivatives are in core/kernels/isa/loss.cpp.
 Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real delta = 0) {
   check_shapes(op, input, target);
@@ -167,8 +166,11 @@ Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& targ
   const kernels::LossParameters parameters = {.delta = delta};
   Array losses(input.shape());
   kernels::pointwise_loss(f, parameters, input.data(), target.data(), losses.data(), input.numel());
+  const auto divide = [&](Array& each, double divisor) {
+    kernels::divide_pointwise_loss(f, parameters, input.data(), target.data(), each.data(), input.numel(), divisor);
+  };
   return Tape::record(
-      op, {input, target}, reduced(reduction, std::move(losses), f, parameters, input, target),
+      op, {input, target}, reduction.result(std::move(losses), divide),
       [f, parameters, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
         for (Side side : {Side::input, Side::target}) {
@@ -233,9 +235,15 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   kernels::pointwise_loss(f, parameters(positive), logits.data(), target.data(), each.data(), logits.numel());
   const Tensor unweighted(std::move(each));
   Array losses = weight.defined() ? weighted(weight.value(), 1, unweighted.value(), 1) : unweighted.value();
+  const auto divide = [&](Array& divided, double divisor) {
+    for (index_t i = 0; i < logits.numel(); ++i) {
+      const double factor = weight.defined() ? static_cast<double>(weight.data()[i]) / divisor : 1 / divisor;
+      divided.data()[i] = factor == 0 ? 0 : static_cast<real>(factor * static_cast<double>(unweighted.data()[i]));
+    }
+  };
   const auto detached = [](const Tensor& x) { return x.defined() ? x.detach() : x; };
   return Tape::record(
-      op, {logits, target, positive, weight}, reduction.result(std::move(losses)),
+      op, {logits, target, positive, weight}, reduction.result(std::move(losses), divide),
       [parameters, reduction, unweighted, logits = logits.detach(), target = target.detach(),
        positive = detached(positive), weight = detached(weight)](const Array& dy, Grads& g) {
         const Array of_losses = reduction.weights(dy);

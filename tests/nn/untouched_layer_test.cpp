@@ -192,3 +192,54 @@ TEST_CASE("random features of large queries and keys stay finite, and equal keys
     }
   }
 }
+
+TEST_CASE("options of an attention layer at their neutral value give the bits of the layer without them") {
+  const Array x = sample({2, 3, 4}, 1), dy = sample({2, 3, 4}, 2);
+  const Mask none = mask({2, 3}, {false, false, false, false, false, false});
+  const auto all = [&](const MultiHeadAttentionOptions& options, const AttentionMasks& masks, bool cross) {
+    ParamStore store(1);
+    const MultiHeadAttention layer(store.root() / "a", options);
+    if (options.dropout > 0) store.eval();
+    return pass(store, layer, x, cross ? &x : nullptr, masks, dy);
+  };
+  for (const auto& [name, config] : configs()) {
+    for (const bool causal : {false, true}) {
+      INFO(name, causal ? ", causal" : "");
+      const MultiHeadAttentionOptions options = {.width = 4, .heads = 2, .attention = config};
+      const std::vector<Array> plain = all(options, {.causal = causal}, false);
+      const auto same = [&](const char* title, const MultiHeadAttentionOptions& o, const AttentionMasks& masks) {
+        INFO(title);
+        const std::vector<Array> got = all(o, masks, false);
+        for (std::size_t i = 0; i < plain.size(); ++i) check_equal(got[i], plain[i]);
+      };
+      same("a key_padding that hides nothing", options, {.causal = causal, .key_padding = none});
+      MultiHeadAttentionOptions given = options;
+      given.attention.key_heads = 2;
+      given.attention.head_width = given.attention.value_width = 2;
+      given.attention.scale = 1 / std::sqrt(2.0);
+      same("the usual sizes and scale", given, {.causal = causal});
+      given = options;
+      given.dropout = 0.5;
+      same("dropout outside training", given, {.causal = causal});
+      const std::vector<Array> cross = all(options, {.causal = causal}, true);
+      check_near(cross[0], plain[0], kClose);
+      if (!is_linear(config.kind)) {
+        Mask flat = causal_mask(3, 3);
+        flat.fill(false);
+        same("a mask that hides nothing", options, {.causal = causal, .mask = flat});
+      }
+    }
+  }
+}
+
+TEST_CASE("elu attention keeps the digits of features far below zero") {
+  const Array q = array({1, 1, 1, 2}, {-30, -31}), k = array({1, 1, 2, 2}, {-20, -22, -21, -20}),
+              v = array({1, 1, 2, 1}, {1, 3});
+  const auto weight = [](double a, double b) { return std::exp(-30 + a) + std::exp(-31 + b); };
+  const double first = weight(-20, -22), second = weight(-21, -20);
+  const Evaluated e =
+      evaluate([](Inputs a) { return attend({.kind = AttentionKind::elu}, a[0], a[1], a[2], {}); }, {q, k, v});
+  check_near(e.value, array({1, 1, 1, 1}, {(first + 3 * second) / (first + second)}), {tolerance(1e-12, 2e-6), 0});
+  check_near(e.grads[2], array({1, 1, 2, 1}, {first / (first + second), second / (first + second)}),
+             {tolerance(1e-12, 2e-6), 0});
+}

@@ -60,20 +60,18 @@ void weights(const ScoreRows& s, real* scores, const real* factors, SoftmaxRow* 
 template <bool dropout>
 void score_gradient_row(real* row, real* gradient, const real* factor, SoftmaxRow sums, real mean, real scale,
                         index_t padded) {
-  const real half_mean = real(0.5) * mean, twice_inverse = 2 * sums.inverse;
+  const real half_mean = real(0.5) * mean, factor_of_e = 2 * (scale * sums.inverse);
 #pragma GCC ivdep
   for (index_t i = 0; i < padded; ++i) {
-    const real e = exp_of_nonpositive(row[i] - sums.shift), weight = e * sums.inverse;
-    const real w = e == 0 ? 0 : weight;
-    real up = gradient[i];
+    const real e = exp_of_nonpositive(row[i] - sums.shift);
+    real weight = e * sums.inverse, up = gradient[i];
     if constexpr (dropout) {
       up = factor[i] == 0 ? 0 : factor[i] * up;
-      row[i] = w * factor[i];
-    } else {
-      row[i] = w;
+      weight *= factor[i];
     }
-    const real product = scale * (e * twice_inverse) * (real(0.5) * up - half_mean);
-    gradient[i] = w == 0 ? 0 : product;
+    const real product = e * factor_of_e * (real(0.5) * up - half_mean);
+    row[i] = e == 0 ? 0 : weight;
+    gradient[i] = e == 0 ? 0 : product;
   }
 }
 

@@ -100,6 +100,15 @@ TEST_CASE("mean losses are finite where their sum, or one loss, is not") {
     check_near(kl_div(Tensor(row({-m, -m, -m, -m})), Tensor(ones), {.reduction = how}).value(), array({}, {m}), close);
     check_near(kl_div(Tensor(row({-m, -m, -m, -m})), Tensor(zeros), {.log_target = true, .reduction = how}).value(),
                array({}, {m}), close);
+    check_near(binary_cross_entropy_with_logits(Tensor(row({m, 0, 0, 0})), Tensor(zeros),
+                                                {.weight = Tensor(row({3, 0, 0, 0})), .reduction = how})
+                   .value(),
+               array({}, {0.75 * m}), close);
+    const Array far = array({4, 2}, {m, -m, 0, -kInf, 0, -kInf, 0, -kInf});
+    check_near(cross_entropy(Tensor(far), indices({4}, {1, 0, 0, 0}), {.reduction = how}).value(), array({}, {m / 2}),
+               close);
+    const Tensor targets(array({4, 2}, {0, 1, 1, 0, 1, 0, 1, 0}));
+    check_near(cross_entropy(Tensor(far), targets, {.reduction = how}).value(), array({}, {m / 2}), close);
     const Array pairs = array({4, 2}, {0, -m, 0, -m, 0, -m, 0, -m});
     check_near(cross_entropy(Tensor(pairs), indices({4}, {1, 1, 1, 1}), {.reduction = how}).value(), array({}, {m}),
                close);

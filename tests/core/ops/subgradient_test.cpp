@@ -205,6 +205,12 @@ std::vector<TableLine> infinities() {
 std::vector<TableLine> selections() {
   return {
       {"`softmax`",
+       "an element is infinite (the result is NaN)",
+       [](Inputs a) { return softmax(a[0]); },
+       {row({kInf, 1})},
+       row({1, 2}),
+       {row({kNaN, kNaN})}},
+      {"`softmax`",
        "all elements minus infinity, g is NaN",
        [](Inputs a) { return softmax(a[0]); },
        {row({-kInf, -kInf})},

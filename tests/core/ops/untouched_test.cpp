@@ -329,3 +329,41 @@ TEST_CASE("hard_attention chooses a NaN score as argmax does, the first of sever
   CHECK(chosen({-kInf, -kInf, -kInf, -kInf}) == 1);
   CHECK(chosen({1, kNaN, 3, 2}, {.key_padding = mask({1, 4}, {false, true, false, false})}) == 3);
 }
+
+TEST_CASE("recurrent ops: padded steps may hold anything, and so may their upstream gradients") {
+  const std::vector<Array> h = {sample({3, 2}, 2), sample({3, 2}, 3)};
+  const IndexArray lengths = {2, 0, 3};
+  const auto weights = [](std::size_t gates) {
+    return std::vector<Array>{sample({gates * 2, 2}, 4), sample({gates * 2, 2}, 5), sample({gates * 2}, 6)};
+  };
+  using Run = std::function<Tensor(Inputs, const RecurrentWeights&, const SequenceOptions&)>;
+  const std::vector<std::tuple<std::string, std::size_t, Run>> ops = {
+      {"rnn", 1, [](Inputs a, auto& w, auto& o) { return rnn(a[0], a[1], w, {}, o).y; }},
+      {"rnn with relu", 1, [](Inputs a, auto& w, auto& o) { return rnn(a[0], a[1], w, {Nonlinearity::relu}, o).y; }},
+      {"lstm", 4, [](Inputs a, auto& w, auto& o) { return lstm(a[0], a[1], a[2], w, o).y; }},
+      {"gru", 3, [](Inputs a, auto& w, auto& o) { return gru(a[0], a[1], w, GruReset::after, o).y; }},
+      {"gru, reset before", 3, [](Inputs a, auto& w, auto& o) { return gru(a[0], a[1], w, GruReset::before, o).y; }},
+  };
+  for (const auto& [name, gates, run] : ops) {
+    for (const bool reverse : {false, true}) {
+      const auto at = [&, run = run, gates = gates](double poison) {
+        Array x = sample({3, 3, 2}, 1), dy = sample({3, 3, 2}, 7);
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t t = static_cast<std::size_t>(lengths(b)); t < 3; ++t)
+            for (std::size_t i = 0; i < 2; ++i) x(b, t, i) = dy(b, t, i) = static_cast<real>(poison);
+        std::vector<Array> inputs = {x, h[0], h[1]};
+        for (const Array& w : weights(gates)) inputs.push_back(w);
+        return evaluate(
+            [&](Inputs a) { return run(a, {a[3], a[4], a[5], a[5]}, {.lengths = lengths, .reverse = reverse}); },
+            inputs, dy);
+      };
+      const Evaluated clean = at(0);
+      for (double poison : kPoisons) {
+        INFO(name, ", ", poison, reverse ? ", reverse" : "");
+        const Evaluated e = at(poison);
+        check_equal(e.value, clean.value);
+        for (std::size_t i = 0; i < clean.grads.size(); ++i) check_equal(e.grads[i], clean.grads[i]);
+      }
+    }
+  }
+}

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/dropout.hpp>
@@ -30,17 +31,16 @@ Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
 /// [B, H, T, 1]: the rows of x [B, H, T, D] that are not finite.
 Mask bad_rows(const Tensor& x) {
   Mask out(shape_of({x.size(0), x.size(1), x.size(2), 1}));
-  for (index_t row = 0, width = x.size(3); row < static_cast<index_t>(out.size()); ++row)
-    out.data()[row] = !std::all_of(x.data() + row * width, x.data() + (row + 1) * width,
-                                   [](real element) { return std::isfinite(element); });
+  for (index_t row = 0; row < static_cast<index_t>(out.size()); ++row)
+    out.data()[row] = !kernels::all_finite(x.data() + row * x.size(3), x.size(3));
   return out;
 }
 
 /// dot_scores, in whose gradients a row that is not finite does not reach those that do not see it, as 0 times NaN.
 Tensor guarded_scores(const Tensor& q, const Tensor& k, real scale) {
+  if (kernels::all_finite(q.data(), q.numel()) && kernels::all_finite(k.data(), k.numel()))
+    return dot_scores(q, k, scale);
   const Mask bad_q = bad_rows(q), bad_k = bad_rows(k);
-  const auto any = [](const Mask& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); };
-  if (!any(bad_q) && !any(bad_k)) return dot_scores(q, k, scale);
   const Tensor as_they_are = dot_scores(q.detach(), k.detach(), scale);
   Mask bad(as_they_are.shape());
   const index_t group = q.size(1) / k.size(1), keys = k.size(2), queries = q.size(2);
@@ -54,8 +54,8 @@ Tensor guarded_scores(const Tensor& q, const Tensor& k, real scale) {
 /// The largest finite number: log weights of keys beyond it are cut off there, so that they stay comparable.
 constexpr real kMost = std::numeric_limits<real>::max();
 
-/// sum(x^2) / 2 over the last axis.
-Tensor half_square(const Tensor& x) { return sum(x * (x * real(0.5)), {-1}); }
+/// |x|^2/2 over the last axis.
+Tensor half_square(const Tensor& x) { return sum(x * x, {-1}) * real(0.5); }
 
 /// exp(w.x - |x|^2/2) is a positive random feature of x, where x was multiplied by sqrt(scale), so that the products of
 /// features estimate exp(scale q.k) (Choromanski et al. 2021, lemma 1). The exponents w.x are shifted by their largest

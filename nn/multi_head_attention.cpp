@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/rotary.hpp>
@@ -7,9 +8,6 @@
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/multi_head_attention.hpp>
 #include <xtape/nn/random_features.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -61,8 +59,7 @@ Tensor without_bad_padding(const Tensor& x, const Mask& key_padding) {
   bool any = false;
   for (index_t r = 0; r < rows; ++r) {
     if (!key_padding.data()[r]) continue;
-    const real* row = x.data() + r * width;
-    bad.data()[r] = !std::all_of(row, row + width, [](real element) { return std::isfinite(element); });
+    bad.data()[r] = !kernels::all_finite(x.data() + r * width, width);
     any = any || bad.data()[r];
   }
   return any ? masked_fill(x, bad, 0) : x;

@@ -269,7 +269,7 @@ void trace_queries(const Group& group, const Sums& sums, const real* out, const 
         const real z = sums.totals[f];
         const real share = p.separable ? (z == 0 ? 0 : gradients[f] / z) : through_output;  // o.dy
         gradients[f] = p.separable ? share : gradients[f] - z * share;
-        total_gradients[f] = weights[f] == 0 ? 0 : -weights[f] * share;
+        total_gradients[f] = -weights[f] * share;
       }
       if (!p.separable) group.divide(gradients.data(), total, gradients.data());
       write_or_add(gradients.data(), to, accumulate, p.features);
@@ -306,10 +306,9 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
       sums.gemv(group.in_padded(group.v + j * p.value_width), gradients.data());
       const real* key = group.key(j, running_max);  // divided by exp(running_max), as the sums are
       const real key_factor = p.separable ? 1 : rescale_factor(group.log_key_weight(j), running_max[0]);
-      for (index_t f = 0; f < p.features; ++f) {
-        const real factor = p.separable ? key[f] : key_factor;
-        gradients[f] = factor == 0 ? 0 : factor * (gradients[f] + sums.totals[f]);
-      }
+      if (key_factor == 0) continue;  // its weight is exactly 0
+      for (index_t f = 0; f < p.features; ++f)
+        gradients[f] = (p.separable ? key[f] : key_factor) * (gradients[f] + sums.totals[f]);
       if (dlog_key_weight)
         dlog_key_weight[j] +=
             static_cast<real>(isa().reduce.dot(gradients.data(), group.k + j * p.features, p.features));

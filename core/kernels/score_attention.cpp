@@ -85,7 +85,7 @@ void masked_softmax(const AttentionMask& mask, const real* scores, real* weights
       for (index_t s = 0; s < limit; ++s)
         weights[at + s] = mask.masked(b, t, s) ? -std::numeric_limits<real>::infinity() : scores[at + s];
       isa().softmax.softmax(weights + at, weights + at, limit);
-      for (index_t s = 0; s < limit; ++s)
+      for (index_t s = 0; (mask.padding || mask.hidden) && s < limit; ++s)
         if (mask.masked(b, t, s)) weights[at + s] = 0;  // also beside a NaN
       std::fill(weights + at + limit, weights + at + mask.keys, real(0));
     }
@@ -133,9 +133,9 @@ void argmax_keys(const AttentionMask& mask, index_t width, const real* q, const 
            {head_rows(k, b, mask.key_heads, key_head, mask.keys, width), width, true}, 0, scores.data(), mask.keys);
       index_t best = -1;
       for (index_t s = 0; s < limit; ++s) {
-        if (mask.masked(b, t, s)) continue;
-        const bool first_nan = best >= 0 && std::isnan(scores[s]) && !std::isnan(scores[best]);
-        if (best < 0 || first_nan || scores[s] > scores[best]) best = s;
+        if (mask.masked(b, t, s) || (best >= 0 && scores[s] <= scores[best])) continue;
+        if (best >= 0 && std::isnan(scores[best])) break;
+        best = s;
       }
       choice[row] = best;
     }

@@ -23,7 +23,7 @@ class LossReduction {
   /// scalar.
   LossReduction(const char* op, Reduction reduction, index_t counted, const Shape& shape);
 
-  /// The losses themselves, or their sum divided by a divisor. If that is not finite, `divide(losses, divisor)` divides
+  /// The losses themselves, or their sum divided by a divisor. If that is infinite, `divide(losses, divisor)` divides
   /// each loss before it, or the sum, leaves the range.
   template <class Divide>
   Tensor result(Array losses, const Divide& divide) const;
@@ -50,7 +50,7 @@ Tensor LossReduction::result(Array losses, const Divide& divide) const {
   if (each_) return Tensor(std::move(losses));
   const auto sum = [&losses] { return kernels::sum(losses.data(), count_of(losses)); };
   double mean = sum() / divisor_;
-  if (!std::isfinite(mean)) {
+  if (std::isinf(mean)) {
     divide(losses, divisor_);
     mean = sum();
   }

@@ -104,7 +104,7 @@ void rows(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c), weights = operand(r);
   Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(weight.shape()), bias_sums(weight.shape());
-  std::vector<double> sums(static_cast<std::size_t>(r));
+  std::vector<kernels::LogSum> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
   const std::string size = text({r, c});
@@ -118,7 +118,7 @@ void rows(index_t r, index_t c) {
   by_bandwidth("log_softmax backward", size, {2, 1}, n,
                [&] { kernels::log_softmax_backward(x.data(), dy.data(), y.data(), false, r, c); });
   by_bandwidth("cross_entropy", size, {1}, n,
-               [&] { kernels::cross_entropy(x.data(), targets.data(), 0, losses.data(), sums.data(), r, c); });
+               [&] { kernels::cross_entropy(x.data(), targets.data(), 0, 1, losses.data(), sums.data(), r, c); });
   by_bandwidth("cross_entropy backward", size, {1, 1}, n, [&] {
     kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
   });
@@ -195,7 +195,8 @@ void products(const char* workload) {
 void attention(index_t batches, index_t heads, index_t length, index_t width, bool causal) {
   const index_t n = batches * heads * length * width;
   const Array q = operand(n), k = operand(n), v = operand(n), upstream = operand(n);
-  Array out(q.shape()), dq(q.shape()), dk(q.shape()), dv(q.shape()), sums(shape_of({batches * heads * length}));
+  Array out(q.shape()), dq(q.shape()), dk(q.shape()), dv(q.shape());
+  std::vector<kernels::SoftmaxRow> sums(static_cast<std::size_t>(batches * heads * length));
   const auto in = [&](const Array& a) {
     return kernels::HeadsIn{a.data(), heads * length * width, length * width, width};
   };

@@ -69,6 +69,8 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   IndexArray out = targets;
   for (index_t& target : out) {
     if (target == ignore) target = -1;
+    else if (classes == 0)
+      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is none of the 0 classes");
     else if (target < 0 || target >= classes)
       throw IndexError("cross_entropy", "target " + std::to_string(target) + " is outside 0.." +
                                             std::to_string(classes - 1) + " and is not the ignored value " +

@@ -171,12 +171,13 @@ Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width)
                        {x.shape()});
   const kernels::StridedLoop loop = heads_loop(x.size(0), heads, x.size(1), width, x.size(2));
   Array y(shape_of({x.size(0), heads, x.size(1), width}));
-  kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
+  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
   return Tape::record("split_heads", {x}, Tensor(std::move(y)),
                       [loop, first, size = x.numel()](const Array& dy, Grads& g) {
                         const Output dx = g.buffer(0);
                         if (!dx.add) kernels::fill(dx.data, 0, size);
-                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
+                        if (dy.size() > 0)
+                          kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
                       });
 }
 

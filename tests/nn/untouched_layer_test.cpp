@@ -8,7 +8,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-constexpr double kPoisons[] = {kNaN, kInf, -kInf, 0.9 * std::numeric_limits<real>::max()};
+constexpr double kLayerPoisons[] = {kNaN, kInf, -kInf, 0.9 * std::numeric_limits<real>::max()};
 
 struct NamedConfig {
   std::string name;
@@ -52,11 +52,11 @@ bool gradient_reads(std::size_t input, std::size_t row, std::size_t what, std::s
   return false;
 }
 
-const Limits kClose = {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)};
+const Limits kLayerClose = {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)};
 
 /// y and the gradients of x, of the memory (if there is one) and of all parameters.
-std::vector<Array> pass(const ParamStore& store, const MultiHeadAttention& layer, const Array& x, const Array* memory,
-                        const AttentionMasks& masks, const Array& dy) {
+std::vector<Array> layer_pass(const ParamStore& store, const MultiHeadAttention& layer, const Array& x,
+                              const Array* memory, const AttentionMasks& masks, const Array& dy) {
   for (const Parameter& p : store.parameters()) Parameter(p).zero_grad();
   Tape tape;
   const Tensor in = tape.variable(x), m = memory ? tape.variable(*memory) : Tensor();
@@ -83,7 +83,7 @@ TEST_CASE("every kind of attention: what a query does not see has no influence o
           {x[0], x[1], x[2]}, x[3]);
     };
     const Evaluated clean = run(clean_operands);
-    for (double poison : kPoisons) {
+    for (double poison : kLayerPoisons) {
       for (std::size_t what = 0; what < 4; ++what) {
         for (std::size_t at = 0; at < 3; ++at) {
           INFO(name, ": ", poison, " in row ", at, " of operand ", what);
@@ -91,10 +91,11 @@ TEST_CASE("every kind of attention: what a query does not see has no influence o
           x[what] = with_row(x[what], at, poison);
           const Evaluated e = run(x);
           for (std::size_t t = 0; t < 3; ++t) {
-            if (what == 3 || !query_reads(t, what, at)) check_near(row_of(e.value, t), row_of(clean.value, t), kClose);
+            if (what == 3 || !query_reads(t, what, at))
+              check_near(row_of(e.value, t), row_of(clean.value, t), kLayerClose);
             for (std::size_t input = 0; input < 3; ++input)
               if (!gradient_reads(input, t, what, at))
-                check_near(row_of(e.grads[input], t), row_of(clean.grads[input], t), kClose);
+                check_near(row_of(e.grads[input], t), row_of(clean.grads[input], t), kLayerClose);
           }
           for (std::size_t input : {1, 2}) check_equal(row_of(e.grads[input], 2), array({1, 1, 1, 2}, {0, 0}));
         }
@@ -118,17 +119,17 @@ TEST_CASE("every kind of attention: padded rows that are NaN or infinite do not 
       INFO(name, ", padded rows of ", poison);
       for (const bool causal : {false, true}) {
         const AttentionMasks masks = {.causal = causal, .key_padding = padding};
-        const std::vector<Array> clean = pass(store, layer, poisoned(x, 0), nullptr, masks, dy);
-        const std::vector<Array> got = pass(store, layer, poisoned(x, poison), nullptr, masks, dy);
+        const std::vector<Array> clean = layer_pass(store, layer, poisoned(x, 0), nullptr, masks, dy);
+        const std::vector<Array> got = layer_pass(store, layer, poisoned(x, poison), nullptr, masks, dy);
         for (std::size_t i = 0; i < clean.size(); ++i) {
-          if (i != 1) check_near(got[i], clean[i], kClose);
+          if (i != 1) check_near(got[i], clean[i], kLayerClose);
           for (real v : got[i]) CHECK(std::isfinite(static_cast<double>(v)));
         }
         const Array memory = poisoned(x, poison), zeros = poisoned(x, 0);
         const Array up = sample({2, 2, 4}, 4);
-        const std::vector<Array> clean_cross = pass(store, layer, queries, &zeros, masks, up);
-        const std::vector<Array> cross = pass(store, layer, queries, &memory, masks, up);
-        for (std::size_t i = 0; i < cross.size(); ++i) check_near(cross[i], clean_cross[i], kClose);
+        const std::vector<Array> clean_cross = layer_pass(store, layer, queries, &zeros, masks, up);
+        const std::vector<Array> cross = layer_pass(store, layer, queries, &memory, masks, up);
+        for (std::size_t i = 0; i < cross.size(); ++i) check_near(cross[i], clean_cross[i], kLayerClose);
         for (std::size_t row = 0; row < 6; ++row)
           for (std::size_t c = 0; padding.data()[row] && c < 4; ++c) CHECK(cross[2].data()[row * 4 + c] == 0);
       }
@@ -200,7 +201,7 @@ TEST_CASE("options of an attention layer at their neutral value give the bits of
     ParamStore store(1);
     const MultiHeadAttention layer(store.root() / "a", options);
     if (options.dropout > 0) store.eval();
-    return pass(store, layer, x, cross ? &x : nullptr, masks, dy);
+    return layer_pass(store, layer, x, cross ? &x : nullptr, masks, dy);
   };
   for (const auto& [name, config] : configs()) {
     for (const bool causal : {false, true}) {
@@ -222,7 +223,7 @@ TEST_CASE("options of an attention layer at their neutral value give the bits of
       given.dropout = 0.5;
       same("dropout outside training", given, {.causal = causal});
       const std::vector<Array> cross = all(options, {.causal = causal}, true);
-      check_near(cross[0], plain[0], kClose);
+      check_near(cross[0], plain[0], kLayerClose);
       if (!is_linear(config.kind)) {
         Mask flat = causal_mask(3, 3);
         flat.fill(false);

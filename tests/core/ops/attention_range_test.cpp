@@ -9,14 +9,14 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 /// One head of one sequence with rows of width 1.
-Array column(std::initializer_list<double> values) { return array({1, 1, values.size(), 1}, values); }
+Array one_head(std::initializer_list<double> values) { return array({1, 1, values.size(), 1}, values); }
 
-Array times(double factor, Array x) {
+Array multiplied(double factor, Array x) {
   for (real& element : x) element = static_cast<real>(factor * static_cast<double>(element));
   return x;
 }
 
-std::vector<double> scales() {
+std::vector<double> powers_of_ten() {
   return kDouble ? std::vector<double>{1e-300, 1e-160, 1e-20, 1, 1e20, 1e160, 1e300}
                  : std::vector<double>{1e-30, 1e-20, 1e-10, 1, 1e10, 1e20, 1e30};
 }
@@ -30,12 +30,12 @@ TEST_CASE("attention: the gradients of huge equal scores") {
   for (double m : {1e5, 1e8, kDouble ? 1e300 : 1e38}) {
     for (const auto& attention : {plain, stored}) {
       INFO("scores of ", m);
-      const Evaluated e = evaluate(attention, {column({m}), column({1, 1}), column({1, 3})});
+      const Evaluated e = evaluate(attention, {one_head({m}), one_head({1, 1}), one_head({1, 3})});
       const Limits close = {tolerance(1e-14, 1e-6), 0};
-      check_near(e.value, column({2}), close);
-      check_near(e.grads[0], column({0}), close);
-      check_near(e.grads[1], column({-m / 2, m / 2}), close);
-      check_near(e.grads[2], column({0.5, 0.5}), close);
+      check_near(e.value, one_head({2}), close);
+      check_near(e.grads[0], one_head({0}), close);
+      check_near(e.grads[1], one_head({-m / 2, m / 2}), close);
+      check_near(e.grads[2], one_head({0.5, 0.5}), close);
     }
   }
 }
@@ -64,11 +64,11 @@ TEST_CASE("linear_attention with a denominator below or above the normal numbers
   for (double a : {kDouble ? 1e-160 : 1e-20, kDouble ? 1e-200 : 1e-25, kDouble ? 1e200 : 1e25}) {
     INFO("queries and keys of ", a);
     const Evaluated e = evaluate([](Inputs in) { return linear_attention(in[0], in[1], in[2]); },
-                                 {column({a}), column({a, a}), column({3, 5})});
-    check_near(e.value, column({4}), {tolerance(1e-14, 1e-6), 0});
-    check_near(e.grads[0], column({0}), {0, 0});
-    check_near(e.grads[1], column({-0.5 / a, 0.5 / a}), {tolerance(1e-14, 1e-6), 0});
-    check_near(e.grads[2], column({0.5, 0.5}), {tolerance(1e-14, 1e-6), 0});
+                                 {one_head({a}), one_head({a, a}), one_head({3, 5})});
+    check_near(e.value, one_head({4}), {tolerance(1e-14, 1e-6), 0});
+    check_near(e.grads[0], one_head({0}), {0, 0});
+    check_near(e.grads[1], one_head({-0.5 / a, 0.5 / a}), {tolerance(1e-14, 1e-6), 0});
+    check_near(e.grads[2], one_head({0.5, 0.5}), {tolerance(1e-14, 1e-6), 0});
   }
 }
 
@@ -82,13 +82,13 @@ TEST_CASE("linear_attention does not change when queries and keys are scaled") {
         return linear_attention(a[0], a[1], a[2], weighted ? Tensor(gain) : Tensor(), {.causal = causal});
       };
       const Evaluated base = evaluate(f, {q, k, v}, dy);
-      for (double a : scales()) {
-        for (double b : scales()) {
+      for (double a : powers_of_ten()) {
+        for (double b : powers_of_ten()) {
           INFO("queries by ", a, ", keys by ", b);
-          const Evaluated e = evaluate(f, {times(a, q), times(b, k), v}, dy);
+          const Evaluated e = evaluate(f, {multiplied(a, q), multiplied(b, k), v}, dy);
           check_near(e.value, base.value, close);
-          check_near(times(a, e.grads[0]), base.grads[0], {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)});
-          check_near(times(b, e.grads[1]), base.grads[1], {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)});
+          check_near(multiplied(a, e.grads[0]), base.grads[0], {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)});
+          check_near(multiplied(b, e.grads[1]), base.grads[1], {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)});
           check_near(e.grads[2], base.grads[2], close);
         }
       }
@@ -106,12 +106,12 @@ TEST_CASE("attention scales with its values") {
   };
   for (const Function& f : kinds) {
     const Evaluated base = evaluate(f, {q, k, v});
-    for (double c : scales()) {
+    for (double c : powers_of_ten()) {
       INFO("values by ", c);
-      const Evaluated e = evaluate(f, {q, k, times(c, v)});
-      check_near(e.value, times(c, base.value), {tolerance(1e-12, 1e-5), 0});
+      const Evaluated e = evaluate(f, {q, k, multiplied(c, v)});
+      check_near(e.value, multiplied(c, base.value), {tolerance(1e-12, 1e-5), 0});
       for (std::size_t i : {0, 1})
-        check_near(times(1 / c, e.grads[i]), base.grads[i], {tolerance(1e-11, 2e-5), tolerance(1e-14, 1e-6)});
+        check_near(multiplied(1 / c, e.grads[i]), base.grads[i], {tolerance(1e-11, 2e-5), tolerance(1e-14, 1e-6)});
       check_near(e.grads[2], base.grads[2], {0, 0});
     }
   }

@@ -11,15 +11,15 @@ using Inputs = std::span<const Tensor>;
 constexpr double kMost = std::numeric_limits<real>::max();
 const double kRoot = std::sqrt(kMost);
 const double kLn2 = std::log(2.0);
-const Limits kClose = {tolerance(1e-14, 1e-6), 0};
+const Limits kLossClose = {tolerance(1e-14, 1e-6), 0};
 
 /// Scales from the bottom to the top of the range, as far as their inverse is in it too.
-std::vector<double> scales() {
+std::vector<double> all_scales() {
   return kDouble ? std::vector<double>{1e-300, 1e-200, 1e-20, 1, 1e20, 1e200, 1e300}
                  : std::vector<double>{1e-30, 1e-20, 1e-10, 1, 1e10, 1e20, 1e30};
 }
 
-Array times(double factor, Array x) {
+Array scaled_by(double factor, Array x) {
   for (real& element : x) element = static_cast<real>(factor * static_cast<double>(element));
   return x;
 }
@@ -39,20 +39,20 @@ TEST_CASE("log_softmax, logsumexp and cross_entropy of huge equal logits") {
     INFO("logits of ", m);
     const Array x = array({1, 2}, {m, m});
     const Evaluated logs = evaluate([](Inputs a) { return log_softmax(a[0]); }, {x}, array({1, 2}, {1, 0}));
-    check_near(logs.value, array({1, 2}, {-kLn2, -kLn2}), kClose);
-    check_near(logs.grads[0], array({1, 2}, {0.5, -0.5}), kClose);
+    check_near(logs.value, array({1, 2}, {-kLn2, -kLn2}), kLossClose);
+    check_near(logs.grads[0], array({1, 2}, {0.5, -0.5}), kLossClose);
     check_near(evaluate([](Inputs a) { return logsumexp(a[0], {-1}); }, {x}).grads[0], array({1, 2}, {0.5, 0.5}),
-               kClose);
+               kLossClose);
     for (const auto& loss : {hard, soft}) {
       const Evaluated plain = evaluate([&](Inputs a) { return loss(a, {}); }, {x});
-      check_near(plain.value, array({}, {kLn2}), kClose);
-      check_near(plain.grads[0], array({1, 2}, {-0.5, 0.5}), kClose);
+      check_near(plain.value, array({}, {kLn2}), kLossClose);
+      check_near(plain.grads[0], array({1, 2}, {-0.5, 0.5}), kLossClose);
       const Evaluated smooth = evaluate([&](Inputs a) { return loss(a, {.label_smoothing = 0.5}); }, {x});
-      check_near(smooth.value, array({}, {kLn2}), kClose);
-      check_near(smooth.grads[0], array({1, 2}, {-0.25, 0.25}), kClose);
+      check_near(smooth.value, array({}, {kLn2}), kLossClose);
+      check_near(smooth.grads[0], array({1, 2}, {-0.25, 0.25}), kLossClose);
     }
     const Evaluated targets = evaluate([](Inputs a) { return cross_entropy(a[0], a[1]); }, {x, array({1, 2}, {1, 0})});
-    check_near(targets.grads[1], array({1, 2}, {kLn2, kLn2}), kClose);
+    check_near(targets.grads[1], array({1, 2}, {kLn2, kLn2}), kLossClose);
   }
 }
 
@@ -119,15 +119,15 @@ TEST_CASE("losses of elements are finite where a step on the way is not") {
   const double m = 0.9 * kMost;
   const Tensor high(row({m})), low(row({-m}));
   check_near(huber_loss(high, low, {.delta = real(0.25), .reduction = Reduction::none}).value(), row({0.45 * kMost}),
-             kClose);
+             kLossClose);
   const Tensor logits(array({1, 2}, {m, -m}));
   check_near(cross_entropy(logits, indices({1}, {0}), {.label_smoothing = 0.1}).value(), array({}, {0.09 * kMost}),
-             kClose);
-  check_near(cross_entropy(logits, Tensor(array({1, 2}, {0.75, 0.25}))).value(), array({}, {0.45 * kMost}), kClose);
+             kLossClose);
+  check_near(cross_entropy(logits, Tensor(array({1, 2}, {0.75, 0.25}))).value(), array({}, {0.45 * kMost}), kLossClose);
   const Evaluated e = evaluate([](Inputs a) { return cross_entropy(a[0], a[1]); },
                                {array({1, 2}, {m, -m}), array({1, 2}, {0.75, 0.25})}, array({}, {0.25}));
-  check_near(e.grads[1], array({1, 2}, {0, 0.45 * kMost}), kClose);
-  check_near(e.grads[0], array({1, 2}, {0.0625, -0.0625}), kClose);
+  check_near(e.grads[1], array({1, 2}, {0, 0.45 * kMost}), kLossClose);
+  check_near(e.grads[0], array({1, 2}, {0.0625, -0.0625}), kLossClose);
 }
 
 TEST_CASE("gradients of losses are finite where a step on the way is not") {
@@ -135,11 +135,11 @@ TEST_CASE("gradients of losses are finite where a step on the way is not") {
   const Evaluated mse = evaluate([](Inputs a) { return mse_loss(a[0], a[1]); },
                                  {row({m, m, -m, 0, 0, 0, 0, 0}), row({0, -m, m, -m, 0, 0, 0, 0})});
   const Array want = row({m / 4, m / 2, -m / 2, m / 4, 0, 0, 0, 0});
-  check_near(mse.grads[0], want, kClose);
-  check_near(mse.grads[1], times(-1, want), kClose);
+  check_near(mse.grads[0], want, kLossClose);
+  check_near(mse.grads[1], scaled_by(-1, want), kLossClose);
   const Evaluated steep = evaluate([](Inputs a) { return mse_loss(a[0], a[1], Reduction::none); },
                                    {row({1e-3, 0}), row({0, 0})}, row({m, m}));
-  check_near(steep.grads[0], row({2e-3 * m, 0}), kClose);
+  check_near(steep.grads[0], row({2e-3 * m, 0}), kLossClose);
   const Array zeros = array({1, 2}, {0, 0});
   check_near(evaluate([](Inputs a) { return log_softmax(a[0]); }, {zeros}, array({1, 2}, {m, m})).grads[0], zeros,
              {0, 0});
@@ -153,14 +153,14 @@ TEST_CASE("mse_loss, l1_loss and huber_loss scale with their operands") {
   const Array x = sample({7}, 1), t = sample({7}, 2);
   const auto check = [&](const char* title, const std::function<Function(double)>& of, double degree) {
     const Evaluated base = evaluate(of(1), {x, t});
-    for (double a : scales()) {
+    for (double a : all_scales()) {
       INFO(title, " scaled by ", a);
-      const Evaluated e = evaluate(of(a), {times(a, x), times(a, t)});
+      const Evaluated e = evaluate(of(a), {scaled_by(a, x), scaled_by(a, t)});
       const double value = static_cast<double>(base.value()) * std::pow(a, degree);
       if (value < kMost && value > 1e3 * std::numeric_limits<real>::min())
         check_near(static_cast<double>(e.value()), value, {tolerance(1e-13, 1e-5), 0});
       for (std::size_t i : {0, 1})
-        check_near(e.grads[i], times(std::pow(a, degree - 1), base.grads[i]), {tolerance(1e-12, 1e-5), 0});
+        check_near(e.grads[i], scaled_by(std::pow(a, degree - 1), base.grads[i]), {tolerance(1e-12, 1e-5), 0});
     }
   };
   check("mse", [](double) -> Function { return [](Inputs a) { return mse_loss(a[0], a[1]); }; }, 2);

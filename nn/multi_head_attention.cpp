@@ -160,8 +160,9 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
   const index_t q_columns = heads_ * config_.head_width, keys = memory.size(1);
-  const Tensor q = projected(x.detach(), 0, q_columns),
-               k = projected(memory.detach(), q_columns, config_.key_heads * config_.head_width);
+  const Tensor of_keys = without_bad_padding(memory.detach(), masks.key_padding);
+  const Tensor q = projected(x.data() == memory.data() ? of_keys : x.detach(), 0, q_columns),
+               k = projected(of_keys, q_columns, config_.key_heads * config_.head_width);
   // With the unit vectors as values, the result of attention is the weights.
   Array units(shape_of({memory.size(0), config_.key_heads, keys, keys}), real(0));
   for (index_t i = 0; i < memory.size(0) * config_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;

@@ -125,6 +125,9 @@ TEST_CASE("every kind of attention: padded rows that are NaN or infinite do not 
           if (i != 1) check_near(got[i], clean[i], kLayerClose);
           for (real v : got[i]) CHECK(std::isfinite(static_cast<double>(v)));
         }
+        const Tensor seen(poisoned(x, poison));
+        check_near(layer.weights(seen, masks).value(), layer.weights(Tensor(poisoned(x, 0)), masks).value(),
+                   kLayerClose);
         const Array memory = poisoned(x, poison), zeros = poisoned(x, 0);
         const Array up = sample({2, 2, 4}, 4);
         const std::vector<Array> clean_cross = layer_pass(store, layer, queries, &zeros, masks, up);
@@ -243,4 +246,18 @@ TEST_CASE("elu attention keeps the digits of features far below zero") {
   check_near(e.value, array({1, 1, 1, 1}, {(first + 3 * second) / (first + second)}), {tolerance(1e-12, 2e-6), 0});
   check_near(e.grads[2], array({1, 1, 2, 1}, {first / (first + second), second / (first + second)}),
              {tolerance(1e-12, 2e-6), 0});
+}
+
+TEST_CASE("quadratic attention decodes step by step what it computes at once, with a large position among small ones") {
+  ParamStore store(1);
+  const MultiHeadAttention layer(store.root() / "a",
+                                 {.width = 4, .heads = 2, .attention = attention_config("quadratic", 2)});
+  Array x = sample({1, 5, 4}, 1);
+  for (std::size_t i = 0; i < 4; ++i) x(0, 2, i) *= real(1e15);
+  const Array whole = layer(Tensor(x), {.causal = true}).value();
+  AttentionCache cache = layer.cache(1, 8);
+  for (index_t t = 0; t < 5; ++t) {
+    const Array step = layer.step(slice(Tensor(x), 1, t, t + 1), cache).value();
+    check_near(step, steps(Tensor(whole), t, t + 1), {tolerance(1e-9, 1e-4), tolerance(1e-9, 1e-4)});
+  }
 }

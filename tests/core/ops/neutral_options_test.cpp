@@ -1,6 +1,8 @@
 // Options at their neutral value give the bits of the op without them.
 #include "core/evaluate.hpp"
 
+#include <xtape/core/ops/cached_attention.hpp>
+
 #include <bit>
 
 using namespace xtape;
@@ -181,6 +183,19 @@ std::vector<Pair> others() {
 }
 
 }  // namespace
+
+TEST_CASE("cached_attention of chunks without padding gives the bits of chunks whose length is given") {
+  const auto padded = static_cast<std::size_t>(cached_row_width(4));
+  const Array keys = sample({2, 1, 30, padded}, 1), values = sample({2, 1, 30, padded}, 2);
+  const IndexArray lengths = {25, 28};
+  const CachedKeys cached = {keys, values, lengths, 4, 4};
+  for (const index_t time : {1, 3, 20}) {
+    const Tensor q(sample({2, 2, static_cast<std::size_t>(time), 4}, 3));
+    const Array plain = cached_attention(q, cached, {}, 0).value();
+    check_bits(cached_attention(q, cached, {time, time}, 0).value(), plain);
+    check_bits(cached_attention(q, cached, {}, 0.5).value(), plain);
+  }
+}
 
 TEST_CASE("an option at its neutral value gives the bits of the op without it") {
   for (const auto& family : {losses(), attentions(), others()})

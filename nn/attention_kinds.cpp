@@ -81,6 +81,26 @@ AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tenso
 /// elu(x) + 1: x + 1 for x > 0, exp(x) elsewhere, without the digits that a sum of about -1 and 1 loses.
 Tensor exp_or_linear(const Tensor& x) { return relu(x) + exp(clamp(x, -std::numeric_limits<real>::infinity(), 0)); }
 
+/// Rows of x far below 0, whose exponentials may vanish, are divided by that of their largest element. Returns the
+/// features elu + 1 and the logs of the divisors [...], which are undefined if no row needs it.
+std::pair<Tensor, Tensor> elu_features(const Tensor& x) {
+  constexpr real limit = -30;
+  const index_t width = x.size(-1), rows = width ? x.numel() / width : 0;
+  Shape shape = x.shape();
+  shape.back() = 1;
+  Array shift(shape, real(0));
+  bool shifted = false;
+  for (index_t r = 0; r < rows; ++r) {
+    const real most = *std::max_element(x.data() + r * width, x.data() + (r + 1) * width);
+    if (!(most < limit) || !std::isfinite(most)) continue;
+    shift.data()[r] = most;
+    shifted = true;
+  }
+  if (!shifted) return {exp_or_linear(x), Tensor()};
+  const Tensor largest(std::move(shift));
+  return {exp_or_linear(x - largest), squeeze(largest, {-1})};
+}
+
 /// Rows of x whose squares may overflow are divided by a power of two u > max|x|: the features of x / u, with 1 / u in
 /// place of 1, are those of x / u^2. Returns them and the logs of u^2 [...], which are undefined if no row needs it.
 std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
@@ -140,8 +160,10 @@ AttentionFeatures attention_features(const AttentionConfig& config, const Tensor
       const auto [of_k, log_weight] = scaled_quadratic_features(k * root);
       return {scaled_quadratic_features(q * root).first, of_k, log_weight};
     }
-    case AttentionKind::elu:
-      return {exp_or_linear(q), exp_or_linear(k)};
+    case AttentionKind::elu: {
+      const auto [of_k, log_weight] = elu_features(k);
+      return {elu_features(q).first, of_k, log_weight};
+    }
     case AttentionKind::relu:
       return {relu(q), relu(k)};
     case AttentionKind::rff:

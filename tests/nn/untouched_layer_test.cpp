@@ -261,3 +261,21 @@ TEST_CASE("quadratic attention decodes step by step what it computes at once, wi
     check_near(step, steps(Tensor(whole), t, t + 1), {tolerance(1e-9, 1e-4), tolerance(1e-9, 1e-4)});
   }
 }
+
+TEST_CASE("elu attention does not change when queries or keys below zero are shifted further down") {
+  const Array q = sample({1, 1, 3, 2}, 1, -2, -0.5), k = sample({1, 1, 4, 2}, 2, -2, -0.5), v = sample({1, 1, 4, 3}, 3);
+  const auto at = [&](double by_q, double by_k) {
+    return evaluate([](Inputs a) { return attend({.kind = AttentionKind::elu}, a[0], a[1], a[2], {.causal = true}); },
+                    {(Tensor(q) + static_cast<real>(by_q)).value(), (Tensor(k) + static_cast<real>(by_k)).value(), v});
+  };
+  const Evaluated base = at(0, 0);
+  for (double by_q : {0.0, -20.0, -64.0, -4096.0}) {
+    for (double by_k : {0.0, -20.0, -64.0, -4096.0}) {
+      INFO("queries by ", by_q, ", keys by ", by_k);
+      const Evaluated e = at(by_q, by_k);
+      const Limits close = {tolerance(1e-10, 2e-3), tolerance(1e-11, 1e-3)};  // a sum with 4096 loses digits of floats
+      check_near(e.value, base.value, close);
+      for (std::size_t i = 0; i < 3; ++i) check_near(e.grads[i], base.grads[i], close);
+    }
+  }
+}

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/models/generate.hpp>
 
 #include <algorithm>
@@ -64,10 +65,10 @@ std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& o
   if (options.length < 0) throw ValueError("generate", "the length must not be negative");
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     throw ValueError("generate",
-                     "the temperature must not be negative or infinite, but is " + std::to_string(options.temperature));
+                     "the temperature must not be negative or infinite, but is " + number_text(options.temperature));
   if (options.top_k < 0) throw ValueError("generate", "top_k must not be negative");
   if (!(options.top_p > 0 && options.top_p <= 1))
-    throw ValueError("generate", "top_p must be above 0 and at most 1, but is " + std::to_string(options.top_p));
+    throw ValueError("generate", "top_p must be above 0 and at most 1, but is " + number_text(options.top_p));
   const std::size_t given = prompt.size();
   std::vector<index_t> tokens = std::move(prompt);
   Random random(options.seed, "generate");

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
 
@@ -24,9 +25,9 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
     : scope_(scope), layer_(scope.name_or("batch_norm")), width_(width), options_(options) {
   const std::string name = "batch_norm " + scope.name();
   if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
-  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(options.eps));
+  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + number_text(options.eps));
   if (!(options.momentum >= 0 && options.momentum <= 1))
-    throw ValueError(name, "momentum must be from 0 to 1, not " + std::to_string(options.momentum));
+    throw ValueError(name, "momentum must be from 0 to 1, not " + number_text(options.momentum));
   const Shape shape = {static_cast<std::size_t>(width)};
   if (options.affine) {
     weight = scope.parameter("weight", shape, init::ones());

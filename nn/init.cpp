@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/qr.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/nn/init.hpp>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ Fans fans_of(const Array& value) {
 
 double checked(const char* what, double value) {
   if (!(value >= 0) || std::isinf(value))
-    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + std::to_string(value));
+    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + number_text(value));
   return value;
 }
 
@@ -50,8 +51,8 @@ Init constant(double value) {
 
 Init uniform(double low, double high) {
   if (!(low <= high) || std::isinf(low) || std::isinf(high))
-    throw ValueError("init", "uniform needs finite bounds with low <= high, not " + std::to_string(low) + " and " +
-                                 std::to_string(high));
+    throw ValueError(
+        "init", "uniform needs finite bounds with low <= high, not " + number_text(low) + " and " + number_text(high));
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };

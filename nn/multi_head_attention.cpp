@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/rotary.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -25,7 +26,7 @@ AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o
   if (f.head_width == 0) f.head_width = o.width / o.heads;
   if (f.value_width == 0) f.value_width = f.head_width;
   if (f.head_width < 1 || f.value_width < 1) fail("the widths of a head must be at least 1");
-  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(f.scale));
+  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(f.scale));
   if (f.features == 0) f.features = 2 * f.head_width;
   if (f.features < 1) fail("there must be at least 1 random feature");
   if (f.kind == AttentionKind::custom && !f.feature_map) fail("the custom kind needs a feature_map");

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/optim.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/adam.hpp>
 
 #include <cmath>
@@ -13,7 +14,7 @@ AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups
   check_beta(name, "beta1", options.beta1);
   check_beta(name, "beta2", options.beta2);
   if (!(options.eps >= 0) || std::isinf(options.eps))
-    throw ValueError(name, "eps must not be negative or infinite, but is " + std::to_string(options.eps));
+    throw ValueError(name, "eps must not be negative or infinite, but is " + number_text(options.eps));
 }
 
 double AdamBase::update(const Update& u) const {

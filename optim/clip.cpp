@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/probe.hpp>
 #include <xtape/optim/clip.hpp>
 
@@ -18,7 +19,7 @@ struct Norms {
 };
 
 Norms norms_of(const char* call, const std::vector<Parameter>& parameters, double limit) {
-  if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + std::to_string(limit));
+  if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + number_text(limit));
   if (Probe* probe = Probe::attached()) probe->on_gradients(parameters);
   Norms out;
   for (const Parameter& parameter : parameters) {

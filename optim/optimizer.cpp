@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -12,9 +12,9 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 std::string options_text(const std::map<std::string, double>& options) {
-  std::ostringstream out;
-  for (const auto& [name, value] : options) out << (out.tellp() > 0 ? ", " : "") << name << " " << value;
-  return out.str();
+  std::string out;
+  for (const auto& [name, value] : options) out += (out.empty() ? "" : ", ") + name + " " + number_text(value);
+  return out;
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ Optimizer::Optimizer(std::string name, Decay decay, std::vector<ParamGroup> grou
 
 void Optimizer::check_beta(const std::string& optimizer, const char* option, double weight) {
   if (!(weight >= 0 && weight < 1))
-    throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + std::to_string(weight));
+    throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + number_text(weight));
 }
 
 bool Optimizer::step(double lr) {
   if (!(lr >= 0) || std::isinf(lr))
-    throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + std::to_string(lr));
+    throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + number_text(lr));
   const bool finite = gradients_finite(groups_);
   std::vector<std::pair<Memory*, Update>> updates;  // everything that can throw comes before the first change
   if (finite) {

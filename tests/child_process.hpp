@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -40,7 +41,12 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 inline double number_after(const std::string& text, const std::string& before) {
   const std::size_t at = text.rfind(before);
   REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
+  const char* const begin = text.data() + at + before.size();
+  double number = 0;
+  REQUIRE(
+      std::from_chars(begin + std::string_view(begin).find_first_not_of(' '), text.data() + text.size(), number).ec ==
+      std::errc());
+  return number;
 }
 
 struct Finished {

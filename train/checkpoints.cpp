@@ -278,7 +278,10 @@ void Checkpoints::step(index_t step) {
   }
   if (last) signals_.reset();
   if (!stop) return;
-  const std::string by = signal == 0 ? "" : signal == SIGINT ? " by SIGINT" : " by SIGTERM";
+  const std::string by = signal == 0         ? ""
+                         : signal == SIGINT  ? " by SIGINT"
+                         : signal == SIGTERM ? " by SIGTERM"
+                                             : " by SIGHUP";
   throw StopRequested(signal == 0 ? 0 : 128 + signal, "stopped" + by + " after " + std::to_string(done) + " of " +
                                                           std::to_string(args_.steps()) +
                                                           " steps; to go on: " + args_.program() + " --resume " + run_);

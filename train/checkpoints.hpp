@@ -37,8 +37,8 @@ struct CheckpointOptions {
 
 class Checkpoints {
  public:
-  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT and SIGTERM take effect
-  /// at the end of a step. Throws ValueError for an interval or a number to keep below 1.
+  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT, SIGTERM and SIGHUP take
+  /// effect at the end of a step. Throws ValueError for an interval or a number to keep below 1.
   Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
               const CheckpointOptions& options = {});
   /// Checkpoints in the folder `run`, without a log.
@@ -69,8 +69,8 @@ class Checkpoints {
   /// checkpoints/best.safetensors. NaN is ignored.
   void validated(index_t step, double loss);
 
-  /// Call it at the end of every step, after zero_grad(). Saves a checkpoint every `interval` steps. After SIGINT,
-  /// SIGTERM or args.stop_after() steps, saves one and throws StopRequested. Throws ValueError if there are gradients,
+  /// Call it at the end of every step, after zero_grad(). Saves a checkpoint every `interval` steps. After a
+  /// signal or args.stop_after() steps, saves one and throws StopRequested. Throws ValueError if there are gradients,
   /// FileError if the file cannot be written; older checkpoints stay unchanged.
   void step(index_t step);
 

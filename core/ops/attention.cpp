@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
@@ -47,7 +48,7 @@ struct Plan {
 Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOptions& o) {
   check_probability(op, o.dropout);
   if (!(o.scale >= 0) || std::isinf(o.scale))
-    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(o.scale));
+    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(o.scale));
   Plan plan;
   AttentionProblem& p = plan.problem = sizes;
   const auto size = [](index_t x) { return static_cast<std::size_t>(x); };

@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/batch_norm.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/norm_checks.hpp>
@@ -88,7 +89,7 @@ Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance
       fail_shapes<Shape>("batch_norm_eval", "mean and variance must match the last axis",
                          {x.shape(), statistic->shape()});
   for (real v : variance)
-    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + std::to_string(v));
+    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + number_text(v));
   return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
                              inverse_stddev(Doubles(variance.begin(), variance.end()), eps), weight, bias);
 }

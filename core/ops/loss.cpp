@@ -2,6 +2,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/reduce.hpp>
@@ -76,7 +77,7 @@ using LogSums = std::vector<double, PoolAllocator<double>>;
 
 void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + std::to_string(smoothing));
+    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + number_text(smoothing));
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options) {
   if (!(options.delta > 0))
-    throw ValueError("huber_loss", "delta must be positive, but is " + std::to_string(options.delta));
+    throw ValueError("huber_loss", "delta must be positive, but is " + number_text(options.delta));
   return pointwise("huber_loss", Loss::huber, input, target, options.reduction, options.delta);
 }
 

@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/reduce.hpp>
@@ -149,7 +150,7 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
   if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
   if (!(freedom > 0))
     throw ValueError(op, "the correction must be less than the number of elements, " + std::to_string(r.width) +
-                             ", but is " + std::to_string(correction) + "; got shape " + shape_text(x.shape()));
+                             ", but is " + number_text(correction) + "; got shape " + shape_text(x.shape()));
   const auto rows = static_cast<std::size_t>(r.rows);
   Doubles mean(rows), squares(rows);
   kernels::moments(r.x.data(), mean.data(), squares.data(), r.rows, r.width);

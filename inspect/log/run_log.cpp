@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/dump_signal.hpp>
@@ -116,6 +116,7 @@ struct RunLog::State {
   FlightRecorder recorder;
   std::string directory;
   FolderLock lock;
+  IgnoredPipeSignal no_reader;
   bool waits;               // for load_state()
   std::string resumed_run;  // the new run.json, written when the state is loaded
   Console console;
@@ -253,8 +254,10 @@ RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogO
   State& s = *state_;
   const std::string run_file = s.directory + "/" + run_folder::kRun;
   const RunInfo info = info_of(run, store);
-  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info);
-  else write_file(run_file, run_json(info));
+  if (s.waits) {
+    remove_leftovers(s.directory);
+    s.resumed_run = resumed_run_json(read_file(run_file), info);
+  } else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
   s.writer.emplace(s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
   s.console.line(console_header());

@@ -1,5 +1,5 @@
 // Verdicts on the training as a whole: NaN and infinity, divergence, spikes, whether the loss falls.
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>

@@ -1,5 +1,5 @@
 // Verdicts on units, clipping, update sizes and layers that do not learn.
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>

@@ -3,6 +3,8 @@
 #include "child_process.hpp"
 #include "support.hpp"
 
+#include <filesystem>
+
 using namespace xtape;
 using namespace xtape::test;
 
@@ -89,4 +91,32 @@ TEST_CASE("a name map says what foreign names mean") {
                            {"a.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)}});
   check_throws<FileError>([&] { load_weights(path, store, NameMap::load(map)); },
                           "two tensors get the name 'a.weight'");
+}
+
+TEST_CASE("a tensor of eight-bit floats is no obstacle if it is left out") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  const std::vector<float> numbers = {1, 2};
+  write_safetensors(path, {{"a.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)},
+                           {"scale", DType::f8_e4m3, {3}, "abc"},
+                           {"extra", DType::f8_e5m2, {1}, "a"}});
+  ParamStore store;
+  const Linear a(store.root() / "a", 1, 2, {.bias = false});
+  check_throws<MismatchError>([&] { load_weights(path, store); }, "unexpected scale, extra");
+  load_weights(path, store, NameMap::load(work.write("map.json", R"({"scale": null, "extra": null})")));
+  check_equal(a.weight.value(), array({2, 1}, {1, 2}));
+  check_throws<FileError>([&] { to_array(*SafetensorsFile(path).find("scale")); },
+                          "[tensor scale] elements of type F8_E4M3 are not converted");
+}
+
+TEST_CASE("weights are written through a symbolic link, which stays") {
+  const TemporaryDirectory work;
+  ParamStore store;
+  const Linear a(store.root() / "a", 1, 2);
+  std::filesystem::create_directory(work.path() + "/models");
+  std::filesystem::create_symlink("models/v1", work.path() + "/current");
+  save_weights(work.path() + "/current", store);
+  CHECK(std::filesystem::is_symlink(work.path() + "/current"));
+  CHECK(std::filesystem::is_regular_file(work.path() + "/models/v1"));
+  load_weights(work.path() + "/current", store);
 }

@@ -1,14 +1,14 @@
 #include "claims.hpp"
 
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/random.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/json.hpp>
-#include <xtape/data/number_text.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -125,7 +125,7 @@ Report::~Report() = default;
 
 std::string Report::text() const {
   const std::string& file = text_;
-  return file.empty() ? made_up_text() : read_file(find_data(file));
+  return file.empty() ? made_up_text() : read_text(find_data(file));
 }
 
 void Report::print_heading(const ClaimText& text) {
@@ -163,11 +163,8 @@ void Report::finish() {
   std::cout << '\n' << holding << " of " << judged << " verdicts are as they should be" << std::endl;
   const std::string& file = json_;
   if (file.empty()) return;
-  std::ofstream out(file);
-  out << json_text(Json{{"program", args_.program()}, {"quick", quick()}, {"seed", seed()}, {"claims", claims}}, 1)
-      << '\n';
-  out.close();
-  if (!out) throw FileError(args_.program(), "cannot write '" + file + "'");
+  const Json json = {{"program", args_.program()}, {"quick", quick()}, {"seed", seed()}, {"claims", claims}};
+  write_file(file, json_text(json, 1) + "\n");
 }
 
 Claim::Claim(Report& report, ClaimText text)

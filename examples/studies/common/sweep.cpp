@@ -1,9 +1,9 @@
 #include "sweep.hpp"
 
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
 

@@ -337,6 +337,23 @@ TEST_CASE("expressions of xtensor are evaluated at once") {
                 "an expression keeps references to its operands; name the array type");
 }
 
+TEST_CASE("numbers are written and read the same in every locale") {
+  for_matches(
+      R"re(\b(std::)?(stod|stof|strtod|strtof|atof|sscanf|ostringstream|stringstream|istringstream|setprecision)\b|\bs?n?printf\(.*%[-+0-9.]*[efgEFG])re",
+      [&](const Source& source, std::size_t line, const std::smatch& match) {
+        CHECK_MESSAGE(!in_library(source), place(source, line), ": ", match.str(), ": use core/number_text.hpp");
+      });
+}
+
+TEST_CASE("files are opened and written in one place, which keeps the standard streams free") {
+  const std::set<std::string> allowed = {"data/files.cpp", "inspect/log/console.cpp"};
+  for_matches(R"(\bofstream\b|\bfopen\(|(^|[^\w.])(::)?open(at)?\(|\bcreat\(|\bmkstemp\()",
+              [&](const Source& source, std::size_t line, const std::smatch& match) {
+                const bool free = source.module == "tests" || source.module == "bench" || allowed.contains(source.path);
+                CHECK_MESSAGE(free, place(source, line), ": ", match.str(), ": use open_file or write_file");
+              });
+}
+
 TEST_CASE("comparisons in tests have explicit limits") {
   allow_nowhere(R"(\bApprox\b)", "use check_near with limits: doctest's accepts 1e-8 for 0");
 }

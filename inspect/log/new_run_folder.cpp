@@ -65,10 +65,11 @@ std::string make_run_folder(const std::string& out, const std::string& program) 
 void remove_leftovers(const std::string& directory) {
   const auto stem = [](const std::string& name) { return name.substr(0, name.rfind(".new-")); };
   std::error_code ignored;  // a leftover does no harm
-  for (const std::string& folder : {directory, directory + "/" + run_folder::kCheckpoints})
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const char* folder :
+       {"", run_folder::kCheckpoints, run_folder::kAttention, run_folder::kFlight, run_folder::kAnomaly})
+    for (const auto& entry : fs::directory_iterator(directory + "/" + folder, ignored)) {
       const std::string name = entry.path().filename(), final_name = stem(name);
-      const bool ours = folder != directory || final_name == run_folder::kRun || final_name == run_folder::kWeights;
+      const bool ours = *folder != '\0' || final_name == run_folder::kRun || final_name == run_folder::kWeights;
       if (ours && is_temporary_name(name, final_name)) fs::remove(entry.path(), ignored);
     }
 }

@@ -11,7 +11,7 @@ namespace xtape {
 std::string make_run_folder(const std::string& out, const std::string& program);
 
 /// Removes the temporary files of write_file that a killed process left in a run's folder, for run.json, the weights
-/// and all that is in checkpoints/. Only the process that holds the lock may call it.
+/// and all that is in the folders of the run. Only the process that holds the lock may call it.
 void remove_leftovers(const std::string& directory);
 
 /// Locks the directory of a run against other processes and other logs of this process. The system releases the lock

@@ -20,5 +20,6 @@ locales=$(mktemp -d)
 trap 'rm -rf "$locales"' EXIT
 localedef -i de_DE -f UTF-8 "$locales/de_DE.UTF-8"
 for dtype in f32 f64; do
-  LOCPATH=$locales LC_ALL=de_DE.UTF-8 XTAPE_TEST_LOCALE=1 build/release/tests/xtape_tests_$dtype "$@"
+  env -u LC_ALL LOCPATH="$locales" LANG=de_DE.UTF-8 LC_MESSAGES=C XTAPE_TEST_LOCALE=1 \
+    "build/release/tests/xtape_tests_$dtype" "$@" # the system's messages stay English, as the tests name them
 done

@@ -70,7 +70,7 @@ TEST_CASE("what a killed process left unfinished is removed from a run folder, a
   const TemporaryDirectory work;
   const std::vector<std::string> ours = {"run.json.new-12-1", "weights.safetensors.new-7-2",
                                          "checkpoints/step_5.safetensors.new-12-30",
-                                         "checkpoints/best.safetensors.new-12-31"};
+                                         "checkpoints/best.safetensors.new-12-31", "flight/step_3.json.new-12-32"};
   const std::vector<std::string> others = {"run.json",
                                            "notes.new-1-1",
                                            "report.html.new-12-4",

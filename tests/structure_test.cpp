@@ -190,9 +190,9 @@ TEST_CASE("a family of ops has one name at its three heights") {
   const std::set<std::string> ops = families_in("core/ops"), kernels = families_in("core/kernels");
   // Two families have another name above: the op matmul calls gemm, and optimizers stand in the module optim. The
   // others are tools that no op is named after.
-  const std::set<std::string> without_op = {"gemm",         "optim",       "array_statistics", "blocked_sum",
-                                            "gemm_backend", "isa",         "parallel",         "qr",
-                                            "scratch",      "strided_loop"};
+  const std::set<std::string> without_op = {"gemm",         "optim",        "array_statistics", "blocked_sum",
+                                            "gemm_backend", "isa",          "parallel",         "qr",
+                                            "scratch",      "strided_loop", "wide_range"};
   for (const std::string& family : kernels)
     CHECK_MESSAGE((ops.contains(family) != without_op.contains(family)), "core/kernels/", family, " and core/ops");
   const std::set<std::string> tools = {"lanes", "math", "output", "registers", "store", "tables", "types"};

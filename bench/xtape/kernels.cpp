@@ -123,10 +123,9 @@ void rows(index_t r, index_t c) {
     kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
   });
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
-    kernels::layer_norm(x.data(), weight.data(), weight.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r,
-                        c);
+    kernels::layer_norm(x.data(), weight.data(), weight.data(), 1e-5, y.data(), mean.data(), inverse.data(), r, c);
   });
-  const kernels::NormRows in{x.data(), weight.data(), mean.data(), inverse.data(), dy.data(), r, c};
+  const kernels::NormRows in{x.data(), weight.data(), 1e-5, mean.data(), inverse.data(), dy.data(), r, c};
   by_bandwidth("layer_norm backward, dx", size, {2, 1}, n,
                [&] { kernels::layer_norm_backward(in, {y.data()}, {}, {}); });
   by_bandwidth("layer_norm backward, all", size, {2, 1}, n,
@@ -137,19 +136,18 @@ void batch_norm(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c);
   Array y(x.shape());
-  std::vector<double> mean(static_cast<std::size_t>(c)), inverse(mean), sums(mean), normal_sums(mean);
+  std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), sums(mean), normal_sums(mean);
+  const kernels::ColumnNorm norm{mean.data(), divisor.data()};
   const std::string size = text({r, c});
   by_bandwidth("column moments", size, {1}, n,
-               [&] { kernels::column_moments(x.data(), mean.data(), inverse.data(), r, c); });
-  by_bandwidth("batch_norm", size, {1, 1}, n, [&] {
-    kernels::batch_norm(x.data(), mean.data(), inverse.data(), weight.data(), weight.data(), y.data(), r, c);
-  });
-  by_bandwidth("batch_norm sums", size, {2}, n, [&] {
-    kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(), normal_sums.data(), r, c);
-  });
+               [&] { kernels::column_moments(x.data(), 1e-5, mean.data(), variance.data(), divisor.data(), r, c); });
+  by_bandwidth("batch_norm", size, {1, 1}, n,
+               [&] { kernels::batch_norm(x.data(), norm, weight.data(), weight.data(), y.data(), r, c); });
+  by_bandwidth("batch_norm sums", size, {2}, n,
+               [&] { kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), r, c); });
   by_bandwidth("batch_norm backward", size, {2, 1}, n, [&] {
-    kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), weight.data(), dy.data(), sums.data(),
-                                 normal_sums.data(), y.data(), false, r, c);
+    kernels::batch_norm_backward(x.data(), norm, weight.data(), dy.data(), sums.data(), normal_sums.data(), y.data(),
+                                 false, r, c);
   });
 }
 

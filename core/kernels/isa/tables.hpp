@@ -37,6 +37,7 @@ struct MaskTable {
 struct ReduceTable {
   double (*sum)(const real* x, index_t n);
   double (*sum_of_squares)(const real* x, index_t n);
+  real (*largest_magnitude)(const real* x, index_t n);
   double (*dot)(const real* x, const real* y, index_t n);
   bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
@@ -72,10 +73,12 @@ struct LossTable {
 };
 
 struct LayerNormTable {
-  void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
+  // returns false, with y not written, for a row whose variance cannot be trusted
+  bool (*layer_norm)(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
                      real* inverse_std, index_t width);
-  // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
-  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
+  // returns the number of rows before the first that is out of range; dx may be null; the sums over the rows are added
+  // to dweight and dbias, which may be null
+  index_t (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
 /// Works on blocks of a [rows, columns] matrix; sums are overwritten.

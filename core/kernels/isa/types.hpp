@@ -42,7 +42,7 @@ enum class Binary {
   pow,
   max,           ///< NaN if one is NaN
   min,           ///< NaN if one is NaN
-  mul_no_nan,    ///< a b, but 0 where a is 0, even if b is infinite or NaN: upstream gradient a, derivative b
+  mul_no_nan,    ///< a b, but 0 where one is 0, even if the other is infinite or NaN: upstream gradient, derivative
   pow_base,      ///< d(a^b)/da, at a = 0 its limit where that is finite
   pow_exponent,  ///< d(a^b)/db, at a = 0 its limit where that is finite
   max_share,     ///< share of the gradient of max(a, b) that a gets: 1, 0, or 1/2 at a tie
@@ -98,12 +98,23 @@ constexpr index_t kMC = 96;
 /// Side of the square that ShapeTable::transpose transposes: one cache line.
 constexpr index_t kSquare = 64 / sizeof(real);
 
+// A variance between these bounds was computed without overflow or loss of digits in `real`, and so is what follows
+// from it. Means of gradients up to the third bound cannot make a difference of gradients overflow. What lies outside
+// goes the way of kernels/wide_range.hpp.
+constexpr double kLeastVariance = sizeof(real) == 4 ? 1e-20 : 1e-280;
+constexpr double kLargestVariance = sizeof(real) == 4 ? 1e30 : 1e280;
+constexpr double kLargestMean = sizeof(real) == 4 ? 1e25 : 1e285;
+
+inline bool trusted_variance(double x) { return x >= kLeastVariance && x <= kLargestVariance; }
+inline bool trusted_mean(double x) { return x >= -kLargestMean && x <= kLargestMean; }
+
 /// What the backward pass of layer norm reads.
 struct NormRows {
-  const real* x;            // [rows, width]
-  const real* weight;       // [width], or null: 1
+  const real* x;       // [rows, width]
+  const real* weight;  // [width], or null: 1
+  double eps;
   const double* mean;       // [rows], or null: nothing was subtracted
-  const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps)
+  const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps), or 0 for a row outside the range of the plain loops
   const real* dy;           // [rows, width]: upstream gradient
   index_t rows, width;
 };
@@ -117,7 +128,7 @@ struct ColumnMeans {
 /// One Adam step (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2):
 ///   g += l2 * value;                      m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
 ///   value -= decay * value + step * m / (sqrt(v) * v_scale + epsilon)
-/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t).
+/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t). Without an epsilon, a v of 0 adds no step.
 struct AdamStep {
   double beta1, beta2, epsilon, step, v_scale, l2, decay;
 };

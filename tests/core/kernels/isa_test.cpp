@@ -105,11 +105,11 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   });
   runs.emplace_back("layer norm and its gradients", [=](const Isa& isa, std::size_t n) {
     const Array x = sample({n}, 1, -2, 3), weight = sample({n}, 2, 0.5, 2), bias = sample({n}, 3), dy = sample({n}, 4);
-    Array out(Shape{4, n});
+    Array out = Tensor::zeros({4, n}).value();
     double mean = 0;
     real inverse = 0;
-    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), real(1e-2), out.data(), &mean, &inverse, count(n));
-    const kernels::NormRows in{x.data(), weight.data(), &mean, &inverse, dy.data(), 1, count(n)};
+    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), 1e-2, out.data(), &mean, &inverse, count(n));
+    const kernels::NormRows in{x.data(), weight.data(), 1e-2, &mean, &inverse, dy.data(), 1, count(n)};
     isa.layer_norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });

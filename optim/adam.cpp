@@ -16,16 +16,26 @@ AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups
     throw ValueError(name, "eps must not be negative or infinite, but is " + std::to_string(options.eps));
 }
 
-double AdamBase::update(const Update& u) const {
+kernels::AdamStep AdamBase::numbers(const Update& u) const {
   const auto t = static_cast<double>(u.steps);
-  const kernels::AdamStep numbers{.beta1 = options_.beta1,
-                                  .beta2 = options_.beta2,
-                                  .epsilon = options_.eps,
-                                  .step = u.lr / (1 - std::pow(options_.beta1, t)),
-                                  .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
-                                  .l2 = u.l2,
-                                  .decay = u.decay};
-  return kernels::adam(numbers, u.gradient, u.value, u.slots[0], u.slots[1], u.size);
+  return {.beta1 = options_.beta1,
+          .beta2 = options_.beta2,
+          .epsilon = options_.eps,
+          .step = u.lr / (1 - std::pow(options_.beta1, t)),
+          .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
+          .l2 = u.l2,
+          .decay = u.decay};
+}
+
+double AdamBase::update(const Update& u) const {
+  return kernels::adam(numbers(u), u.gradient, u.value, u.slots[0], u.slots[1], u.size);
+}
+
+double AdamBase::bound(const Update& rates, double gradient, Bounds& state) const {
+  kernels::StateBounds bounds{state[0], state[1], state[2]};
+  const double largest = kernels::largest_in_step(numbers(rates), gradient, bounds);
+  state = {bounds.value, bounds.first, bounds.second};
+  return largest;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/optim/param_groups.hpp>
 
 #include <cmath>
@@ -43,15 +42,6 @@ void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& g
         throw NameError(optimizer, "parameter " + parameter.name() + " is in two groups or twice in one group");
     }
   }
-}
-
-bool gradients_finite(const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups)
-    for (const Parameter& parameter : group.parameters)
-      if (parameter.trainable() && parameter.has_grad() &&
-          !kernels::all_finite(parameter.grad().data(), parameter.numel()))
-        return false;
-  return true;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

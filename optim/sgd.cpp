@@ -17,15 +17,26 @@ SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, 
     throw ValueError(name, "nesterov needs a momentum and no dampening");
 }
 
+kernels::MomentumStep SgdBase::numbers(const Update& u) const {
+  const bool remembers = options_.momentum != 0;
+  return {.keep = options_.momentum,
+          .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
+          .gradient_rate = !remembers || options_.nesterov ? u.lr : 0,
+          .velocity_rate = options_.nesterov ? u.lr * options_.momentum : u.lr,
+          .l2 = u.l2,
+          .decay = u.decay};
+}
+
 double SgdBase::update(const Update& u) const {
-  const bool remembers = !u.slots.empty();
-  const kernels::MomentumStep numbers{.keep = options_.momentum,
-                                      .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
-                                      .gradient_rate = !remembers || options_.nesterov ? u.lr : 0,
-                                      .velocity_rate = options_.nesterov ? u.lr * options_.momentum : u.lr,
-                                      .l2 = u.l2,
-                                      .decay = u.decay};
-  return kernels::momentum(numbers, u.gradient, u.value, remembers ? u.slots[0] : nullptr, u.size);
+  return kernels::momentum(numbers(u), u.gradient, u.value, u.slots.empty() ? nullptr : u.slots[0], u.size);
+}
+
+double SgdBase::bound(const Update& rates, double gradient, Bounds& state) const {
+  kernels::StateBounds bounds{state[0], state.size() > 1 ? state[1] : 0};
+  const double largest = kernels::largest_in_step(numbers(rates), gradient, bounds);
+  state[0] = bounds.value;
+  if (state.size() > 1) state[1] = bounds.first;
+  return largest;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -308,8 +308,8 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
 void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
   if (options_.record_step_norms) {
-    const double squares = kernels::sum_of_squares(step.grad.data(), static_cast<index_t>(step.grad.size()));
-    grad_norms_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
+    const double norm = kernels::norm(step.grad.data(), static_cast<index_t>(step.grad.size()));
+    grad_norms_.push_back({std::string(step.name), step.time, norm, step.kind});
   }
   for (const auto& callback : step_callbacks_) callback(step);
   if (probe_) {

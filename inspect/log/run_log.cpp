@@ -149,13 +149,13 @@ struct RunLog::State {
     double joint = 0, clipped = 0;
     for (const Parameter& p : parameters) {
       const double norm = p.has_grad() ? p.grad_norm() : 0, after = norm * p.clip_factor();
-      joint += norm * norm;
-      clipped += after * after;
+      joint = kernels::joint_norm(joint, norm);
+      clipped = kernels::joint_norm(clipped, after);
       out.grad_norms.push_back(norm);
       out.update_norms.push_back(update_norm(p));
     }
-    out.grad_norm = metrics.grad_norm.value_or(std::sqrt(joint));
-    out.clip_factor = joint > 0 && clipped < joint ? std::sqrt(clipped / joint) : 1;
+    out.grad_norm = metrics.grad_norm.value_or(joint);
+    out.clip_factor = joint > 0 && clipped < joint ? clipped / joint : 1;
     return out;
   }
 
@@ -172,7 +172,7 @@ struct RunLog::State {
     out.grad_norm_z = spikes.grad_norm_z(now.grad_norm);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       ParameterStats& p = out.parameters[i];
-      p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].numel()));
+      p.weight_norm = kernels::norm(parameters[i].value().data(), parameters[i].numel());
       p.update_norm = now.update_norms[i];
       p.update_ratio = p.update_norm == 0 ? 0 : p.update_norm / p.weight_norm;
     }

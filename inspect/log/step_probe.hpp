@@ -48,13 +48,13 @@ class StepProbe : public Probe {
  private:
   struct Layer {
     std::string name;
-    double sum = 0, squares = 0, count = 0;
-    double grad_squares = 0;
+    double sum = 0, norm = 0, count = 0;
+    double grad_norm = 0;
     bool has_grad = false;
   };
   struct Times {
     std::string name;
-    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // sums of squares
+    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // 2-norms
   };
   struct Units {
     std::string name;
@@ -66,7 +66,7 @@ class StepProbe : public Probe {
   template <class Named>
   static std::size_t find(std::vector<Named>& list, std::string_view name);
   void measure(const Parameter& parameter);
-  void when_grad(const Tensor& tensor, std::function<void(double squares)> then);
+  void when_grad(const Tensor& tensor, std::function<void(double norm)> then);
   void add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid);
 
   std::function<void(const OpEvent&)> on_op_;

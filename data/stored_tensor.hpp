@@ -48,6 +48,15 @@ inline std::string_view bytes_of(const double* values, std::size_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(double)};
 }
 
+inline std::string_view bytes_of(const index_t* values, std::size_t count) {
+  return {reinterpret_cast<const char*>(values), count * sizeof(index_t)};
+}
+
+/// A view of the elements of an array, which must outlive it.
+inline StoredTensor stored(std::string name, const IndexArray& array) {
+  return {std::move(name), DType::i64, array.shape(), bytes_of(array.data(), array.size())};
+}
+
 inline namespace XTAPE_DTYPE {
 
 inline Array to_array(const StoredTensor& tensor) {

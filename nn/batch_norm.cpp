@@ -3,6 +3,8 @@
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
 
+#include <cmath>
+
 namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
@@ -11,8 +13,9 @@ namespace {
 void follow(Buffer running, const Array& batch, double share) {
   real* old = running.edit();
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const double before = static_cast<double>(old[i]);
-    old[i] = static_cast<real>(before + share * (static_cast<double>(batch.data()[i]) - before));
+    const double before = static_cast<double>(old[i]), now = static_cast<double>(batch.data()[i]);
+    const double next = before + share * (now - before);
+    old[i] = static_cast<real>(std::isfinite(next) ? next : (1 - share) * before + share * now);
   }
 }
 
@@ -34,7 +37,7 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
   }
   running_mean = scope.buffer("running_mean", Tensor::zeros(shape).value());
   running_var = scope.buffer("running_var", Tensor::ones(shape).value());
-  num_batches_tracked = scope.buffer("num_batches_tracked", Tensor::zeros({}).value());
+  num_batches_tracked = scope.integer_buffer("num_batches_tracked", IndexArray(Shape{}, 0));
 }
 
 Tensor BatchNorm::operator()(const Tensor& x) const {
@@ -52,7 +55,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
 
 void BatchNorm::track(const BatchNormOutput& batch) const {
   if (!finite(batch.mean) || !finite(batch.variance)) return;
-  Buffer counter = num_batches_tracked;
+  IntegerBuffer counter = num_batches_tracked;
   const double count = static_cast<double>(*counter.edit() += 1);
   const double share = options_.cumulative ? 1 / count : options_.momentum;
   follow(running_mean, batch.mean, share);

@@ -30,6 +30,34 @@ TEST_CASE("weights and buffers come back as they were") {
   for (const Buffer& buffer : one.buffers()) check_equal(two.buffer(buffer.name()).value(), buffer.value());
 }
 
+TEST_CASE("counters are 64-bit integers in files, and files with floats for them load too") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  ParamStore store(1), other(2);
+  BatchNorm layer(store.root(), 1, {.affine = false}), same(other.root(), 1, {.affine = false});
+  const index_t count = (index_t{1} << 53) + 1;
+  layer.num_batches_tracked.set_value(IndexArray(Shape{}, count));
+  save_weights(path, store);
+  {
+    const SafetensorsFile file(path);
+    REQUIRE(file.find("num_batches_tracked") != nullptr);
+    CHECK(file.find("num_batches_tracked")->dtype == DType::i64);
+    load_weights(file, other);
+  }
+  CHECK(same.num_batches_tracked.value()() == count);
+  const float statistics[] = {0.5F, 2.0F};
+  const auto with_counter = [&](float counter) {
+    write_safetensors(path, {{"running_mean", DType::f32, {1}, bytes_of(statistics, 1)},
+                             {"running_var", DType::f32, {1}, bytes_of(statistics + 1, 1)},
+                             {"num_batches_tracked", DType::f32, {}, bytes_of(&counter, 1)}});
+    load_weights(path, other);
+  };
+  with_counter(7);
+  CHECK(same.num_batches_tracked.value()() == 7);
+  check_throws<MismatchError>([&] { with_counter(7.5F); }, "element 0 of type F32 does not fit the type of indices");
+  CHECK(same.num_batches_tracked.value()() == 7);
+}
+
 TEST_CASE("tied weights are stored once and load into tied and untied models") {
   const TemporaryDirectory work;
   const std::string path = work.path() + "/file";

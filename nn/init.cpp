@@ -23,8 +23,11 @@ Fans fans_of(const Array& value) {
   return {static_cast<double>(value.shape()[1]) * rest, static_cast<double>(value.shape()[0]) * rest};
 }
 
+/// Whether a value stays finite as `real`.
+bool finite(double value) { return std::isfinite(static_cast<real>(value)); }
+
 double checked(const char* what, double value) {
-  if (!(value >= 0) || std::isinf(value))
+  if (!(value >= 0) || !finite(value))
     throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + std::to_string(value));
   return value;
 }
@@ -49,7 +52,7 @@ Init constant(double value) {
 }
 
 Init uniform(double low, double high) {
-  if (!(low <= high) || std::isinf(low) || std::isinf(high))
+  if (!(low <= high) || !finite(low) || !finite(high) || !std::isfinite(high - low))
     throw ValueError("init", "uniform needs finite bounds with low <= high, not " + std::to_string(low) + " and " +
                                  std::to_string(high));
   return [low, high](Array& x, Random& random) {

@@ -53,6 +53,7 @@ bool Optimizer::step(double lr) {
 /// The updates of a step, with rates but without arrays to write into.
 std::vector<Optimizer::Pending> Optimizer::pending(double lr) {
   std::vector<Pending> out;
+  out.reserve(memory_.size());
   for (const ParamGroup& group : groups_) {
     for (const Parameter& parameter : group.parameters) {
       if (!parameter.trainable() || !parameter.has_grad()) continue;
@@ -66,7 +67,7 @@ std::vector<Optimizer::Pending> Optimizer::pending(double lr) {
                           .value = nullptr,
                           .slots = {},
                           .size = parameter.numel()};
-      out.push_back({&group, parameter, &memory, update, {}, {}});
+      out.push_back({parameter, &memory, update, {}, nullptr});
     }
   }
   return out;
@@ -91,8 +92,8 @@ bool Optimizer::all_fit(std::vector<Pending>& pending) const {
   const auto finite = [](const Array& x) { return std::isfinite(largest_of(x)); };
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (certainly_fits(pending[i], gradients[i])) continue;
-    const Trial& trial = pending[i].trial.emplace(try_on_copies(pending[i]));
-    if (!finite(trial.value) || !std::all_of(trial.slots.begin(), trial.slots.end(), finite)) return false;
+    const auto& trial = pending[i].trial = std::make_unique<Trial>(try_on_copies(pending[i]));
+    if (!finite(trial->value) || !std::all_of(trial->slots.begin(), trial->slots.end(), finite)) return false;
     pending[i].bounds.clear();
   }
   return true;
@@ -145,7 +146,7 @@ void Optimizer::prepare(Pending& pending) {
 
 void Optimizer::make(Pending& pending) const {
   Memory& memory = *pending.memory;
-  if (const std::optional<Trial>& trial = pending.trial) {
+  if (const auto& trial = pending.trial) {
     std::copy_n(trial->value.data(), pending.update.size, pending.update.value);
     for (std::size_t i = 0; i < trial->slots.size(); ++i)
       std::copy_n(trial->slots[i].data(), pending.update.size, pending.update.slots[i]);

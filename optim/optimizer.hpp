@@ -3,9 +3,8 @@
 
 #include <xtape/optim/param_groups.hpp>
 
-#include <limits>
 #include <map>
-#include <optional>
+#include <memory>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -93,12 +92,11 @@ class Optimizer {
 
   /// A parameter that the step will update.
   struct Pending {
-    const ParamGroup* group;
     Parameter parameter;
     Memory* memory;
     Update update;
     Bounds bounds;  // after the step
-    std::optional<Trial> trial;
+    std::unique_ptr<Trial> trial;
   };
 
   /// Updates the value and the slots of one parameter. Returns the sum of squares of what it subtracted from the value.

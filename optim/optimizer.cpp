@@ -75,9 +75,9 @@ std::vector<Optimizer::Pending> Optimizer::pending(double lr) {
 
 namespace {
 
-double largest_of(const Array& x) {
-  return static_cast<double>(kernels::largest_magnitude(x.data(), static_cast<index_t>(x.size())));
-}
+index_t count_of(const Array& x) { return static_cast<index_t>(x.size()); }
+
+double bound_of(const Array& x) { return kernels::magnitude_bound(x.data(), count_of(x)); }
 
 }  // namespace
 
@@ -86,10 +86,10 @@ double largest_of(const Array& x) {
 bool Optimizer::all_fit(std::vector<Pending>& pending) const {
   std::vector<double> gradients;
   for (const Pending& one : pending) {
-    gradients.push_back(static_cast<double>(kernels::largest_magnitude(one.update.gradient, one.update.size)));
+    gradients.push_back(kernels::magnitude_bound(one.update.gradient, one.update.size));
     if (!std::isfinite(gradients.back())) return false;
   }
-  const auto finite = [](const Array& x) { return std::isfinite(largest_of(x)); };
+  const auto finite = [](const Array& x) { return kernels::all_finite(x.data(), count_of(x)); };
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (certainly_fits(pending[i], gradients[i])) continue;
     const auto& trial = pending[i].trial = std::make_unique<Trial>(try_on_copies(pending[i]));
@@ -107,9 +107,9 @@ bool Optimizer::certainly_fits(Pending& pending, double gradient) const {
   const auto fits = [&] { return bound(pending.update, gradient, pending.bounds) <= kCertain; };
   pending.bounds = memory.bounds;
   if (!memory.bounds.empty() && memory.version == pending.parameter.version() && fits()) return true;
-  pending.bounds = {largest_of(pending.parameter.value())};
+  pending.bounds = {bound_of(pending.parameter.value())};
   for (const std::string& name : slots_)
-    pending.bounds.push_back(memory.state.steps == 0 ? 0 : largest_of(memory.state.slots.at(name)));
+    pending.bounds.push_back(memory.state.steps == 0 ? 0 : bound_of(memory.state.slots.at(name)));
   return fits();
 }
 

@@ -76,6 +76,14 @@ real largest_magnitude(const real* x, index_t n) {
   return table().largest_magnitude(largest.data(), blocks);
 }
 
+double magnitude_bound(const real* x, index_t n) {
+  // The norm, with more than the sum's rounding, and more than an element whose square vanishes.
+  constexpr double kRounding = 1.001, kVanishing = sizeof(real) == 4 ? 1e-18 : 1e-150;
+  const double squares = blocked_sum(n, [x](index_t b, index_t e) { return table().dot(x + b, x + b, e - b); });
+  if (std::isfinite(squares)) return std::sqrt(squares) * kRounding + kVanishing;
+  return static_cast<double>(largest_magnitude(x, n));
+}
+
 bool all_finite(const real* x, index_t n) {
   const double failures =
       blocked_sum(n, [x](index_t b, index_t e) { return table().all_finite(x + b, e - b) ? 0.0 : 1.0; });

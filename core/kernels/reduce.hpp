@@ -25,6 +25,9 @@ double joint_norm(double a, double b);
 /// The largest magnitude, 0 for n = 0; NaN if an element is infinite or NaN.
 real largest_magnitude(const real* x, index_t n);
 
+/// A bound of the magnitudes, which takes one pass of products and sums; NaN if an element is infinite or NaN.
+double magnitude_bound(const real* x, index_t n);
+
 /// False if an element is infinite or NaN.
 bool all_finite(const real* x, index_t n);
 

@@ -72,12 +72,20 @@ TEST_CASE("the largest magnitude, and NaN if an element is not finite") {
     real want = 0;
     for (const real v : x) want = std::max(want, std::abs(v));
     CHECK(largest() == want);
+    for (const double factor : {1e-30, 1.0, 1e30}) {
+      const Array scaled = Tensor(Tensor(x) * static_cast<real>(factor)).value();
+      const double most = static_cast<double>(want) * factor,
+                   bound = kernels::magnitude_bound(scaled.data(), static_cast<index_t>(n));
+      CHECK(bound >= most * 0.999999);
+      CHECK(bound <= most * 1.01 * std::sqrt(static_cast<double>(n)) + 1e-17);
+    }
     for (const std::size_t at : {std::size_t{0}, n / 3, n - 1}) {
       const real old = std::exchange(x(at), -std::numeric_limits<real>::max());
       CHECK(largest() == std::numeric_limits<real>::max());
       for (const double bad : {kInf, -kInf, kNaN}) {
         x(at) = static_cast<real>(bad);
         CHECK(std::isnan(largest()));
+        CHECK(std::isnan(kernels::magnitude_bound(x.data(), static_cast<index_t>(n))));
       }
       x(at) = old;
     }

@@ -19,6 +19,7 @@
 #include <xtape/models/char_rnn.hpp>
 #include <xtape/models/config_from_weights.hpp>
 #include <xtape/models/generate.hpp>
+#include <xtape/models/most_likely.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
 #include <xtape/models/transformer_classifier.hpp>

@@ -35,14 +35,14 @@ file(GLOB XTAPE_BASE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${
      ${PROJECT_SOURCE_DIR}/train/*.cpp)
 list(REMOVE_ITEM XTAPE_BASE_SOURCES ${XTAPE_DTYPE_SOURCES})
 list(APPEND XTAPE_BASE_SOURCES core/error.cpp core/pool.cpp core/random.cpp core/shape.cpp core/nearest_name.cpp
-     core/threads.cpp optim/schedule.cpp)
+     core/number_text.cpp core/threads.cpp optim/schedule.cpp)
 
 # The page of the report: its own files and Chart.js as strings in one C++ file.
 include(${PROJECT_SOURCE_DIR}/inspect/report/page_texts.cmake)
 list(APPEND XTAPE_BASE_SOURCES ${XTAPE_PAGE_TEXTS})
 if(XTAPE_FUZZ)  # the readers are what is tried of it
   list(FILTER XTAPE_BASE_SOURCES INCLUDE REGEX
-       "^core/|^data/(csv|durable_file|files|gzip|idx|npy|number_text|safetensors|stored_tensor)\\.|^inspect/run/|^inspect/verdicts/|^inspect/log/log_state\\.|^inspect/report/text_page|^train/checkpoint_record")
+       "^core/|^data/(csv|durable_file|files|gzip|idx|json|npy|safetensors|stored_tensor|utf8)\\.|^inspect/run/|^inspect/verdicts/|^inspect/log/log_state\\.|^inspect/report/text_page|^train/checkpoint_record")
 endif()
 
 # What does. Kernel files in isa/ are compiled once per instruction set.

@@ -31,6 +31,13 @@ using Shape = xt::dynamic_shape<std::size_t>;                        ///< sizes 
 using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;  ///< token ids, class numbers, argmax results
 using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true: hidden
 
+/// Whether an optional mask or array of indices is given. `{}`, which means "not given", is a scalar of false or 0 to
+/// xtensor; any other scalar counts as given, so that the check of its shape refuses it.
+template <class A>
+bool is_given(const A& x) {
+  return x.dimension() > 0 || (x.size() == 1 && *x.data() != typename A::value_type{});
+}
+
 inline namespace XTAPE_DTYPE {
 
 using Array = xt::xarray<real, xt::layout_type::row_major>;

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/random.hpp>
 
 #include <algorithm>
@@ -92,8 +93,8 @@ GradCheckResult gradcheck(const TensorFunction& function, const std::vector<Arra
       const double error = std::abs(exact - difference) / std::max({1.0, std::abs(exact), std::abs(difference)});
       if (error > result.worst || std::isnan(error)) {
         result.worst = error;
-        result.where = "input " + std::to_string(i) + " element " + std::to_string(j) + ": tape " +
-                       std::to_string(exact) + ", difference " + std::to_string(difference);
+        result.where = "input " + std::to_string(i) + " element " + std::to_string(j) + ": tape " + number_text(exact) +
+                       ", difference " + number_text(difference);
         if (std::isnan(error)) return result;
       }
     }

@@ -41,6 +41,12 @@ const Array* Grads::upstream(std::size_t output) const {
   return grad ? &grad.array() : nullptr;
 }
 
+bool Grads::watches(std::size_t output) const { return tape_.nodes_[node_ + 1 + output].observed; }
+
+void Grads::show(std::size_t output, const Array& whole) {
+  tape_.show_output(node_ + 1 + static_cast<std::uint32_t>(output), whole);
+}
+
 bool Grads::watches_steps() const { return tape_.watches_steps(); }
 
 Probe* Grads::probe() const { return tape_.probe_.get(); }

@@ -31,6 +31,11 @@ class Grads {
   /// For an op with several outputs: the gradient of output i, or null if none reached it.
   const Array* upstream(std::size_t output) const;
 
+  /// Whether someone watches the gradient of output i. If a part of it does not come from upstream, because another
+  /// output is computed from this one, the op passes the whole gradient to `show`.
+  bool watches(std::size_t output) const;
+  void show(std::size_t output, const Array& whole);
+
   /// Whether a recurrent op must pass the gradient of each of its steps to `step`.
   bool watches_steps() const;
   void step(const StepGrad& grad);

@@ -22,21 +22,29 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(text.size() < width ? width - text.size() : 0, ' ');
 }
 
+template <class Named>
+const Named* find_named(const std::vector<Named>& list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Named& one) { return one.name() == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
-Buffer::Buffer(std::string name, Array value)
-    : data_(std::make_shared<std::pair<std::string, Array>>(std::move(name), std::move(value))) {}
-
-std::pair<std::string, Array>& Buffer::data() const {
+template <class Values>
+std::pair<std::string, Values>& BasicBuffer<Values>::data() const {
   if (!data_) throw ValueError("buffer", "this handle is empty: it names no buffer");
   return *data_;
 }
 
-void Buffer::set_value(const Array& value) {
+template <class Values>
+void BasicBuffer<Values>::set_value(const Values& value) {
   if (!same_shape(value.shape(), data().second.shape()))
     fail_shapes<Shape>("buffer " + name(), "the new value has another shape", {data().second.shape(), value.shape()});
   data().second = value;
 }
+
+template class BasicBuffer<Array>;
+template class BasicBuffer<IndexArray>;
 
 ParamStore::ParamStore(std::uint64_t seed) : state_(std::make_shared<State>()) { state_->seed = seed; }
 
@@ -44,13 +52,9 @@ Scope ParamStore::root() { return {state_, ""}; }
 
 std::vector<Parameter> ParamStore::parameters(std::string_view prefix) const {
   std::vector<Parameter> out;
-  for (const auto& [name, parameter] : state_->parameters) {
-    if (!matches(name, prefix)) continue;
-    const auto same = [&p = parameter](const Parameter& other) { return other.same_as(p); };
-    const bool repeated = name != parameter.name() && std::any_of(out.begin(), out.end(), same);  // a second name
-    if (!repeated) out.push_back(parameter);
-  }
-  return out;
+  for (const auto& [name, parameter] : state_->parameters)
+    if (matches(name, prefix)) out.push_back(parameter);
+  return distinct(out);
 }
 
 Parameter ParamStore::parameter(std::string_view name) const {
@@ -60,16 +64,19 @@ Parameter ParamStore::parameter(std::string_view name) const {
 }
 
 Buffer ParamStore::buffer(std::string_view name) const {
-  for (const Buffer& buffer : state_->buffers)
-    if (buffer.name() == name) return buffer;
+  if (const Buffer* buffer = find_named(state_->buffers, name)) return *buffer;
   throw NameError("param_store", "there is no buffer named '" + std::string(name) + "'");
+}
+
+IntegerBuffer ParamStore::integer_buffer(std::string_view name) const {
+  if (const IntegerBuffer* buffer = find_named(state_->integer_buffers, name)) return *buffer;
+  throw NameError("param_store", "there is no integer buffer named '" + std::string(name) + "'");
 }
 
 bool ParamStore::contains(std::string_view name) const {
   return std::any_of(state_->parameters.begin(), state_->parameters.end(),
                      [&](const auto& entry) { return entry.first == name; }) ||
-         std::any_of(state_->buffers.begin(), state_->buffers.end(),
-                     [&](const Buffer& buffer) { return buffer.name() == name; });
+         find_named(state_->buffers, name) || find_named(state_->integer_buffers, name);
 }
 
 index_t ParamStore::parameter_count(std::string_view prefix) const {
@@ -92,6 +99,7 @@ Snapshot ParamStore::snapshot() const {
   Snapshot out;
   for (const Parameter& parameter : parameters()) out.parameters.emplace_back(parameter.name(), parameter.value());
   for (const Buffer& buffer : buffers()) out.buffers.emplace_back(buffer.name(), buffer.value());
+  for (const IntegerBuffer& buffer : integer_buffers()) out.integer_buffers.emplace_back(buffer.name(), buffer.value());
   return out;
 }
 
@@ -101,8 +109,11 @@ void ParamStore::restore(const Snapshot& snapshot) {
   };
   for (const auto& [name, value] : snapshot.parameters) check(name, parameter(name).shape(), value.shape());
   for (const auto& [name, value] : snapshot.buffers) check(name, buffer(name).value().shape(), value.shape());
+  for (const auto& [name, value] : snapshot.integer_buffers)
+    check(name, integer_buffer(name).value().shape(), value.shape());
   for (const auto& [name, value] : snapshot.parameters) parameter(name).set_value(value);
   for (const auto& [name, value] : snapshot.buffers) buffer(name).set_value(value);
+  for (const auto& [name, value] : snapshot.integer_buffers) integer_buffer(name).set_value(value);
 }
 
 std::string ParamStore::summary() const {
@@ -111,10 +122,14 @@ std::string ParamStore::summary() const {
     width = std::max(width, name.size());
     shape_width = std::max(shape_width, shape_text(parameter.shape()).size());
   }
-  for (const Buffer& buffer : state_->buffers) {
+  const auto for_each_buffer = [&](const auto& body) {
+    for (const Buffer& buffer : state_->buffers) body(buffer);
+    for (const IntegerBuffer& buffer : state_->integer_buffers) body(buffer);
+  };
+  for_each_buffer([&](const auto& buffer) {
     width = std::max(width, buffer.name().size());
     shape_width = std::max(shape_width, shape_text(buffer.value().shape()).size());
-  }
+  });
   std::string out = padded("parameter", width + 2) + padded("shape", shape_width + 2) + padded("elements", 12) + "\n";
   for (const auto& [name, parameter] : state_->parameters) {
     std::string notes;
@@ -124,9 +139,10 @@ std::string ParamStore::summary() const {
     out += padded(name, width + 2) + padded(shape_text(parameter.shape()), shape_width + 2) +
            padded(std::to_string(parameter.numel()), 12) + notes + "\n";
   }
-  for (const Buffer& buffer : state_->buffers)
+  for_each_buffer([&](const auto& buffer) {
     out += padded(buffer.name(), width + 2) + padded(shape_text(buffer.value().shape()), shape_width + 2) +
            padded(std::to_string(buffer.value().size()), 12) + " buffer\n";
+  });
   return out + padded("total", width + 2) + padded("", shape_width + 2) + std::to_string(parameter_count()) + "\n";
 }
 
@@ -143,9 +159,8 @@ std::string Scope::free_name(std::string_view name) const {
   check_part(name);
   std::string full = full_name(name);
   const auto taken = [&](const auto& entry) { return entry.first == full; };
-  const auto taken_buffer = [&](const Buffer& buffer) { return buffer.name() == full; };
-  if (std::any_of(state_->parameters.begin(), state_->parameters.end(), taken) ||
-      std::any_of(state_->buffers.begin(), state_->buffers.end(), taken_buffer))
+  if (std::any_of(state_->parameters.begin(), state_->parameters.end(), taken) || find_named(state_->buffers, full) ||
+      find_named(state_->integer_buffers, full))
     throw NameError("scope", "the name '" + full + "' is taken");
   return full;
 }
@@ -173,6 +188,12 @@ Buffer Scope::buffer(std::string_view name, Array value) const {
   const std::string full = free_name(name);
   state_->buffers.emplace_back(full, std::move(value));
   return state_->buffers.back();
+}
+
+IntegerBuffer Scope::integer_buffer(std::string_view name, IndexArray value) const {
+  const std::string full = free_name(name);
+  state_->integer_buffers.emplace_back(full, std::move(value));
+  return state_->integer_buffers.back();
 }
 
 RandomKeyStream Scope::random_keys() const {

@@ -23,28 +23,36 @@ using Init = std::function<void(Array& value, Random& random)>;
 class Scope;
 
 /// A named array that training changes, but not by gradients (running statistics). Copies share it.
-class Buffer {
+template <class Values>
+class BasicBuffer {
  public:
-  Buffer() = default;
-  Buffer(std::string name, Array value);
+  BasicBuffer() = default;
+  BasicBuffer(std::string name, Values value)
+      : data_(std::make_shared<std::pair<std::string, Values>>(std::move(name), std::move(value))) {}
 
   /// All below throw ValueError on an empty handle.
   const std::string& name() const { return data().first; }
-  const Array& value() const { return data().second; }
+  const Values& value() const { return data().second; }
   /// Throws ShapeError if the shape differs.
-  void set_value(const Array& value);
-  real* edit() { return data().second.data(); }  ///< writable elements, in place
+  void set_value(const Values& value);
+  auto* edit() { return data().second.data(); }  ///< writable elements, in place
 
  private:
-  std::pair<std::string, Array>& data() const;
+  std::pair<std::string, Values>& data() const;
 
-  std::shared_ptr<std::pair<std::string, Array>> data_;
+  std::shared_ptr<std::pair<std::string, Values>> data_;
 };
+
+using Buffer = BasicBuffer<Array>;
+using IntegerBuffer = BasicBuffer<IndexArray>;  ///< counters: 64-bit integers in both dtypes and in files
+extern template class BasicBuffer<Array>;
+extern template class BasicBuffer<IndexArray>;
 
 /// A copy of the values of all parameters and buffers.
 struct Snapshot {
   std::vector<std::pair<std::string, Array>> parameters;
   std::vector<std::pair<std::string, Array>> buffers;
+  std::vector<std::pair<std::string, IndexArray>> integer_buffers = {};
 };
 
 class ParamStore {
@@ -67,9 +75,11 @@ class ParamStore {
   /// Every name with its parameter: tied parameters occur once for each name.
   const std::vector<std::pair<std::string, Parameter>>& entries() const { return state_->parameters; }
   const std::vector<Buffer>& buffers() const { return state_->buffers; }
+  const std::vector<IntegerBuffer>& integer_buffers() const { return state_->integer_buffers; }
   /// Throws NameError if the name is unknown.
   Parameter parameter(std::string_view name) const;
   Buffer buffer(std::string_view name) const;
+  IntegerBuffer integer_buffer(std::string_view name) const;
   bool contains(std::string_view name) const;
   /// The number of elements; tied parameters count once.
   index_t parameter_count(std::string_view prefix = "") const;
@@ -99,6 +109,7 @@ class ParamStore {
     bool training = true;
     std::vector<std::pair<std::string, Parameter>> parameters;
     std::vector<Buffer> buffers;
+    std::vector<IntegerBuffer> integer_buffers;
     std::map<std::string, std::shared_ptr<std::uint64_t>> masks;
   };
 
@@ -127,6 +138,7 @@ class Scope {
   Parameter tie(std::string_view name, const Parameter& parameter) const;
   /// Registers a new buffer. Throws NameError as above.
   Buffer buffer(std::string_view name, Array value) const;
+  IntegerBuffer integer_buffer(std::string_view name, IndexArray value) const;
   /// The random keys of this scope; every call returns the same stream.
   RandomKeyStream random_keys() const;
 

@@ -4,6 +4,8 @@
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/tape.hpp>
 
+#include <unordered_set>
+
 namespace xtape::inline XTAPE_DTYPE {
 
 Parameter::Parameter(std::string name, Array value, bool decays) : data_(std::make_shared<Data>()) {
@@ -72,6 +74,14 @@ real* Parameter::edit_grad() {
   data().state = GradState::summed;
   data().cached_norm = -1;
   return data().grad.data();
+}
+
+std::vector<Parameter> distinct(const std::vector<Parameter>& parameters) {
+  std::vector<Parameter> out;
+  std::unordered_set<const Parameter::Data*> seen;
+  for (const Parameter& parameter : parameters)
+    if (seen.insert(&parameter.data()).second) out.push_back(parameter);
+  return out;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -66,6 +67,7 @@ class Parameter {
  private:
   friend class Tape;
   friend class Grads;
+  friend std::vector<Parameter> distinct(const std::vector<Parameter>& parameters);
 
   enum class GradState { none, summed, invalid };
 
@@ -87,5 +89,8 @@ class Parameter {
 
   std::shared_ptr<Data> data_;
 };
+
+/// The handles in their order, without those that name a parameter again. Throws ValueError for an empty handle.
+std::vector<Parameter> distinct(const std::vector<Parameter>& parameters);
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -72,10 +72,9 @@ class Probe : public std::enable_shared_from_this<Probe> {
   /// How often probes of this thread were called.
   static index_t calls() { return calls_; }
 
-  virtual void on_tape() {}
   virtual void on_layer_output(std::string_view layer, const Tensor& y) = 0;
-  /// A cell op runs. Returns the time step of its state, for step_grad.
-  virtual index_t cell_step(std::string_view layer) = 0;
+  /// A cell op runs; `time` is the step of its state, as in step_grad.
+  virtual void cell_step(std::string_view layer, index_t time) = 0;
   virtual void step_grad(const StepGrad& step) = 0;
   virtual void lag_norms(const LagNorms& norms) = 0;
   virtual void gate(const GateValues& values) = 0;

@@ -198,6 +198,14 @@ void Tape::on_step_grad(std::function<void(const StepGrad&)> callback) {
   step_callbacks_.push_back(std::move(callback));
 }
 
+index_t Tape::next_cell_step(std::string_view name) {
+  const auto found =
+      std::find_if(cell_steps_.begin(), cell_steps_.end(), [&](const auto& x) { return x.first == name; });
+  if (found != cell_steps_.end()) return found->second++;
+  cell_steps_.emplace_back(name, 1);
+  return 0;
+}
+
 void Tape::backward(const Tensor& loss) {
   node_of("backward", loss);
   if (loss.numel() != 1)
@@ -247,7 +255,7 @@ void Tape::run(std::uint32_t last, const Array& seed) {
   leave_probe();
   for (Node& node : nodes_) {
     node.grad = Storage();
-    node.reached = false;
+    node.reached = node.shown = false;
   }
   try {
     const Output to = grad_buffer(last);
@@ -267,7 +275,8 @@ void Tape::finish_node(std::uint32_t index) {
   } else if (node.output_count > 0) {
     finish_outputs(index);
   } else if (node.grad) {
-    if (node.observed) observe(index, node.grad.array());
+    const bool is_output = !node.run && node.input_count > 0;  // finish_outputs shows it
+    if (node.observed && !is_output) observe(index, node.grad.array());
     if (node.run) {
       Storage upstream = std::move(nodes_[index].grad);
       Grads grads(*this, index, upstream);
@@ -289,7 +298,16 @@ void Tape::finish_outputs(std::uint32_t index) {
     if (checks_) [[unlikely]]
       check_backward(index, nullptr);
   }
-  for (Node& output : outputs) output.grad = Storage();
+  for (std::uint32_t i = node.output_count; i-- > 0;) {
+    Node& output = outputs[i];
+    if (output.observed && output.grad && !output.shown) observe(index + 1 + i, output.grad.array());
+    output.grad = Storage();
+  }
+}
+
+void Tape::show_output(std::uint32_t index, const Array& grad) {
+  nodes_[index].shown = true;
+  observe(index, grad);
 }
 
 void Tape::observe(std::uint32_t index, const Array& grad) {
@@ -308,8 +326,8 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
 void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
   if (options_.record_step_norms) {
-    const double squares = kernels::sum_of_squares(step.grad.data(), static_cast<index_t>(step.grad.size()));
-    grad_norms_.push_back({std::string(step.name), step.time, std::sqrt(squares), step.kind});
+    const double norm = kernels::norm(step.grad.data(), static_cast<index_t>(step.grad.size()));
+    grad_norms_.push_back({std::string(step.name), step.time, norm, step.kind});
   }
   for (const auto& callback : step_callbacks_) callback(step);
   if (probe_) {

@@ -35,12 +35,11 @@ struct GradNorm {
   GradKind kind = GradKind::output;
 };
 
-/// The complete gradient of a state h_t or c_t inside a recurrent op over a sequence, contributions of later steps
-/// included. A probe gets those of cell ops, too.
+/// The complete gradient of a state h_t or c_t inside a recurrent op, contributions of later steps included.
 struct StepGrad {
-  std::string_view name;  ///< SequenceOptions::name
+  std::string_view name;  ///< SequenceOptions::name; of a cell op its layer, or else the op
   GradKind kind;          ///< hidden or cell
-  index_t time;           ///< step t of the input, 0..T-1
+  index_t time;           ///< step t of the input, 0..T-1; of a cell op, how many of this name the tape had before
   const Array& grad;      ///< [B, H]; zeros for sequences that have no step t
 };
 
@@ -80,16 +79,18 @@ class Tape {
   /// tensors, GradientError if that pass failed.
   Array grad(const Tensor& variable) const;
 
-  /// Adds the norm of this tensor's gradient to `grad_norms` under a name; `time` is a step or -1.
+  /// Adds the norm of this tensor's gradient to `grad_norms` under a name; `time` is a step or -1. The gradient is that
+  /// of all ways to the loss: for the state c of an LSTM also the way through h = o tanh(c), inside the op.
   void watch(const Tensor& tensor, std::string name, index_t time = -1);
   /// The norms so far, in the order in which the gradients were complete (last tensor first).
   const std::vector<GradNorm>& grad_norms() const { return grad_norms_; }
 
-  /// Calls `callback` with the complete gradient of this tensor; that of a parameter includes what earlier tapes added
-  /// since `zero_grad()`. Not called if no gradient reaches the tensor.
+  /// Calls `callback` with the gradient of this tensor, complete as in `watch`; that of a parameter includes what
+  /// earlier tapes added since `zero_grad()`. Not called if no gradient reaches the tensor.
   void on_grad(const Tensor& tensor, std::function<void(const Array&)> callback);
 
-  /// Calls `callback` with every StepGrad of the recurrent ops on this tape, in reverse order of the steps.
+  /// Calls `callback` with every StepGrad of the recurrent ops on this tape, those of cells included, in reverse order
+  /// of the steps.
   void on_step_grad(std::function<void(const StepGrad&)> callback);
   /// The number of StepGrads so far. They are computed only for `record_step_norms`, `on_step_grad` or a probe.
   index_t step_grads() const { return step_grads_; }
@@ -132,6 +133,9 @@ class Tape {
     }
   }
 
+  /// A cell op of this name runs: its time step, the number of those that ran before on this tape.
+  index_t next_cell_step(std::string_view name);
+
   /// Whether `record` would record an op with these inputs. If not, what only its backward function needs is not
   /// computed.
   static bool tracks(std::initializer_list<Operand> inputs);
@@ -154,6 +158,7 @@ class Tape {
     std::uint32_t input_count = 0;
     std::uint32_t output_count = 0;  // of an op with several outputs
     bool observed = false;
+    bool shown = false;    // its observers got a gradient from the op that made it
     bool reached = false;  // this backward pass brought it a gradient
     Parameter::Data* parameter = nullptr;
     std::uint64_t version = 0;
@@ -190,6 +195,7 @@ class Tape {
   void finish_node(std::uint32_t index);
   void finish_outputs(std::uint32_t index);
   void observe(std::uint32_t index, const Array& grad);
+  void show_output(std::uint32_t index, const Array& grad);
   bool watches_steps() const { return options_.record_step_norms || !step_callbacks_.empty() || probe_; }
   void observe_step(const StepGrad& step);
   void check_parameters() const;
@@ -256,6 +262,7 @@ class Tape {
   std::vector<GradNorm> grad_norms_;
   std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
   index_t step_grads_ = 0;
+  PoolVector<std::pair<std::string, index_t>> cell_steps_;  // by name
   std::shared_ptr<Probe> probe_;
   std::map<std::uint32_t, Checked> checked_;  // by node
 };

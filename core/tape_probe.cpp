@@ -8,8 +8,6 @@ void Tape::show_to(Probe& probe) {
   probe_ = probe.shared_from_this();
   checks_ = probe.checks_ops();
   Probe::active_ = &probe;
-  ++Probe::calls_;
-  probe.on_tape();
 }
 
 /// Once a tape runs backward or ends, the following ops do not belong to its pass.

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/gemm_backend.hpp>
 #include <xtape/core/tensor.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -16,6 +17,12 @@ Tensor filled(const Shape& shape, real value) {
 Tensor Tensor::scalar(real value) { return filled(Shape{}, value); }
 Tensor Tensor::zeros(const Shape& shape) { return filled(shape, 0); }
 Tensor Tensor::ones(const Shape& shape) { return filled(shape, 1); }
+
+/// Products run in tasks, which cannot throw: a wrong name of their library is told before there is an operand.
+void Tensor::check() const {
+  element_count(storage_.array().shape(), "tensor");
+  kernels::gemm_backend();
+}
 
 const Array& Tensor::value() const {
   if (!storage_) throw ValueError("tensor", "this handle is empty: it holds no value");

@@ -10,11 +10,12 @@ class Tensor {
  public:
   /// An empty handle; for an op it means that an operand is not given (a missing bias).
   Tensor() = default;
-  /// A constant. (Two constructors, as moving an array costs as much as the arithmetic of a small op.)
-  Tensor(Array&& value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
-  Tensor(const Array& value) : storage_(value) { element_count(storage_.array().shape(), "tensor"); }
+  /// A constant. Throws ValueError if XTAPE_GEMM names no library of products. (Two constructors, as moving an array
+  /// costs as much as the arithmetic of a small op.)
+  Tensor(Array&& value) : storage_(std::move(value)) { check(); }
+  Tensor(const Array& value) : storage_(value) { check(); }
 
-  explicit Tensor(Storage value) : storage_(std::move(value)) { element_count(storage_.array().shape(), "tensor"); }
+  explicit Tensor(Storage value) : storage_(std::move(value)) { check(); }
 
   static Tensor scalar(real value);
   static Tensor zeros(const Shape& shape);
@@ -42,6 +43,8 @@ class Tensor {
  private:
   friend class Tape;
   friend class Parameter;
+
+  void check() const;
 
   Storage storage_;
   std::uint64_t tape_ = 0;  // serial number of the tape, 0 for none

@@ -21,8 +21,8 @@ constexpr int kSpins = 4000;  // 40 to 200 us: longer than the time between two 
 
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const long wanted = std::strtol(text, nullptr, 10);
-    if (wanted >= 1) return static_cast<int>(std::min<long>(wanted, kMaxThreads));
+    const long wanted = std::strtol(text, nullptr, 10);  // the first of a list; a value beyond long is the largest one
+    if (wanted >= 1 && wanted <= kMaxThreads) return static_cast<int>(wanted);
   }
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, static_cast<unsigned>(kMaxThreads)));
 }

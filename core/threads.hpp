@@ -5,7 +5,8 @@
 
 namespace xtape {
 
-/// How many threads kernels may use. At first OMP_NUM_THREADS if it is set, else the number of processors.
+/// How many threads kernels may use. At first OMP_NUM_THREADS if it is 1 to 1024, else the number of
+/// processors.
 int threads();
 
 /// Results do not depend on the count, bit for bit. Throws ValueError unless 1 <= count <= 1024.

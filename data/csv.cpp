@@ -1,25 +1,15 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/csv.hpp>
 #include <xtape/data/gzip.hpp>
+#include <xtape/data/utf8.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace xtape {
 
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-/// Parses a whole text as a number; nothing if it is not one.
-template <class T>
-std::optional<T> read_whole(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// A field for a message: shortened, without control characters.
 std::string shown(std::string_view field) {
@@ -34,7 +24,10 @@ std::string shown(std::string_view field) {
 class CsvTable::Reader {
  public:
   Reader(const std::string& name, std::string& text, char separator)
-      : name_(name), text_(text), separator_(separator), position_(text.starts_with(kByteOrderMark) ? 3 : 0) {}
+      : name_(name),
+        text_(text),
+        separator_(separator),
+        position_(text.size() - without_byte_order_mark(text).size()) {}
 
   bool at_end() const { return position_ == text_.size(); }
   std::size_t line() const { return line_; }
@@ -146,7 +139,7 @@ std::string_view CsvTable::field(std::size_t row, std::size_t column) const {
 }
 
 double CsvTable::number(std::size_t row, std::size_t column) const {
-  const std::optional<double> value = read_whole<double>(field(row, column));
+  const std::optional<double> value = read_number(field(row, column));
   if (!value || !std::isfinite(*value)) fail(row, column, shown(field(row, column)) + " is not a number");
   return *value;
 }
@@ -158,7 +151,7 @@ std::vector<double> CsvTable::numbers(std::size_t column) const {
 }
 
 std::int64_t CsvTable::integer(std::size_t row, std::size_t column, std::int64_t low, std::int64_t high) const {
-  const std::optional<std::int64_t> value = read_whole<std::int64_t>(field(row, column));
+  const std::optional<std::int64_t> value = read_integer<std::int64_t>(field(row, column));
   if (!value || *value < low || *value > high)
     fail(row, column,
          shown(field(row, column)) + " is not a whole number from " + std::to_string(low) + " to " +

@@ -52,6 +52,15 @@ std::string find_data(const std::string& path) {
   throw FileError("find_data", "no such file: " + searched);
 }
 
+int open_file(const std::string& path, int flags) noexcept {
+  const int opened = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (opened < 0 || opened > STDERR_FILENO) return opened;
+  const int moved = ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+  ::close(opened);
+  errno = error;
+  return moved;
+}
+
 std::string read_file(const std::string& path) {
   const auto fail = [&path](const std::string& reason) { throw FileError("read_file", path + reason); };
   std::error_code error;
@@ -59,7 +68,7 @@ std::string read_file(const std::string& path) {
   if (!fs::exists(kind)) fail(": " + error.message());
   if (fs::is_directory(kind)) fail(" is a directory");
   if (!fs::is_regular_file(kind)) fail(" is not a regular file");
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file(path, O_RDONLY));
   struct stat before{};
   if (file.number < 0 || ::fstat(file.number, &before) != 0)
     fail(std::string(" cannot be opened for reading: ") + std::strerror(errno));

@@ -53,7 +53,8 @@ std::string unpack_gzip(std::string_view bytes, const std::string& name) {
       if (status != Z_OK && status != Z_STREAM_END)
         fail(std::string("the file is damaged: ") + (z.msg != nullptr ? z.msg : "it does not fit the format"));
     }
-    if (!bytes.empty() && !is_gzip(bytes)) fail(std::to_string(bytes.size()) + " bytes follow its end");
+    if (bytes.find_first_not_of('\0') == bytes.npos) break;  // padding, as gzip itself ignores it
+    if (!is_gzip(bytes)) fail(std::to_string(bytes.size()) + " bytes follow its end");
   }
   out.resize(size);
   return out;

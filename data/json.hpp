@@ -2,18 +2,38 @@
 // nlohmann::json or nlohmann::ordered_json.
 #pragma once
 
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace xtape {
+
+/// While it lives, the C library reads and writes numbers on this thread with a decimal point, whatever the locale.
+class ClassicNumbers {
+ public:
+  ClassicNumbers();
+  ~ClassicNumbers();
+  ClassicNumbers(const ClassicNumbers&) = delete;
+  ClassicNumbers& operator=(const ClassicNumbers&) = delete;
+
+ private:
+  void* before_;  // a locale_t
+};
+
+/// Parses a text, which may begin with a byte order mark. Returns a discarded value if the text is not JSON.
+template <class Json>
+Json parse_json(std::string_view text) {
+  const ClassicNumbers classic;
+  return Json::parse(text, nullptr, false);
+}
 
 /// The number, or one of the strings "NaN", "Inf" and "-Inf", since JSON has no such numbers.
 template <class Json>
@@ -30,6 +50,35 @@ double number_of(const Json& json) {
   if (text == "Inf") return std::numeric_limits<double>::infinity();
   if (text == "-Inf") return -std::numeric_limits<double>::infinity();
   throw Json::type_error::create(302, "not a number: " + text, &json);
+}
+
+/// Whether a text is well-formed UTF-8.
+bool is_utf8(std::string_view text);
+/// The bytes with %XX for '%' and for all but printable ASCII, and back; nothing for a text that is not of this form.
+std::string percent_encoded(std::string_view bytes);
+std::optional<std::string> percent_decoded(std::string_view text);
+
+/// Text that is read back byte for byte, such as the name of a file: a string, or {"bytes": "caf%E9.txt"} if it is not
+/// UTF-8.
+template <class Json>
+Json json_bytes(const std::string& bytes) {
+  return is_utf8(bytes) ? Json(bytes) : Json{{"bytes", percent_encoded(bytes)}};
+}
+
+/// Reads what json_bytes wrote; nothing for anything else.
+template <class Json>
+std::optional<std::string> find_bytes(const Json& json) {
+  if (json.is_string()) return json.template get<std::string>();
+  if (!json.is_object() || json.size() != 1 || !json.contains("bytes") || !json["bytes"].is_string())
+    return std::nullopt;
+  return percent_decoded(json["bytes"].template get<std::string>());
+}
+
+/// Reads what json_bytes wrote. Throws the JSON library's exceptions for anything else.
+template <class Json>
+std::string bytes_of(const Json& json) {
+  if (std::optional<std::string> bytes = find_bytes(json)) return *std::move(bytes);
+  throw Json::type_error::create(302, "neither a text nor percent-encoded bytes", &json);
 }
 
 /// Whether the value is a whole number that fits into T.
@@ -65,7 +114,7 @@ std::map<std::string, T> integers_by_name(const Json& json) {
   return out;
 }
 
-/// The JSON as text. Bytes that are not UTF-8 become U+FFFD.
+/// The JSON as text. Bytes that are not UTF-8 become U+FFFD; see json_bytes for what is read back.
 template <class Json>
 std::string json_text(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -80,6 +129,7 @@ Json shallow_json(std::string_view text) {
     deep = deep || depth > 64;
     return !deep;
   };
+  const ClassicNumbers classic;
   Json json = Json::parse(text, watch, false);
   return deep ? Json(Json::value_t::discarded) : json;
 }

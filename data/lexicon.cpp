@@ -2,6 +2,7 @@
 #include <xtape/core/random.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/lexicon.hpp>
+#include <xtape/data/utf8.hpp>
 
 #include <algorithm>
 #include <map>
@@ -83,13 +84,15 @@ bool is_plain_word(const std::string& word) {
 }  // namespace
 
 std::vector<LexiconEntry> parse_lexicon(std::string_view text, const std::string& name) {
+  text = without_byte_order_mark(text);
   std::vector<LexiconEntry> out;
   std::map<std::string, std::size_t> places;
   for (std::size_t begin = 0, line = 1; begin < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view content = text.substr(begin, end - begin);
     begin = end + 1;
-    if (content.empty() || (line == 1 && content == "MNCL")) continue;
+    if (content.empty() || content == "\r") continue;
+    if (line == 1 && (content == "MNCL" || content == "MNCL\r")) continue;
     LexiconEntry entry = EntryReader(content, name + ":" + std::to_string(line)).read();
     if (!is_plain_word(entry.word) || entry.variants[0].empty()) continue;
     const auto [place, added] = places.try_emplace(entry.word, out.size());

@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/data/safetensors.hpp>
 
 #include <algorithm>
@@ -37,6 +38,7 @@ json parse_strictly(const std::string& path, std::string_view text) {
     return true;
   };
   try {
+    const ClassicNumbers classic;
     json header = json::parse(text, watch);
     if (!repeated.empty()) fail(path, "the header has the key " + in_quotes(repeated) + " twice");
     if (!header.is_object()) fail(path, "the header is not a JSON object");

@@ -28,16 +28,17 @@ std::string padded(const std::string& text, std::size_t width) {
 
 std::string safetensors_listing(const std::string& path) {
   const SafetensorsFile file(path);
-  std::size_t name_width = 4, shape_width = 5, elements = 0, bytes = 0;
+  std::size_t name_width = 4, type_width = 4, shape_width = 5, elements = 0, bytes = 0;
   for (const StoredTensor& tensor : file.tensors()) {
     name_width = std::max(name_width, on_one_line(tensor.name).size());
+    type_width = std::max(type_width, dtype_name(tensor.dtype).size());
     shape_width = std::max(shape_width, shape_text(tensor.shape).size());
     elements += tensor.size();
     bytes += tensor.bytes.size();
   }
   const auto line = [&](const std::string& name, const std::string& type, const std::string& shape,
                         const std::string& count) {
-    return padded(name, name_width + 2) + padded(type, 6) + padded(shape, shape_width + 2) + count + "\n";
+    return padded(name, name_width + 2) + padded(type, type_width + 2) + padded(shape, shape_width + 2) + count + "\n";
   };
   std::string out = line("name", "type", "shape", "elements");
   for (const StoredTensor& tensor : file.tensors())

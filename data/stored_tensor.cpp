@@ -21,11 +21,25 @@ struct TypeFacts {
   std::size_t size;
 };
 
-constexpr TypeFacts kTypes[] = {{DType::f64, "F64", 8},     {DType::f32, "F32", 4}, {DType::f16, "F16", 2},
-                                {DType::bf16, "BF16", 2},   {DType::i64, "I64", 8}, {DType::i32, "I32", 4},
-                                {DType::i16, "I16", 2},     {DType::i8, "I8", 1},   {DType::u64, "U64", 8},
-                                {DType::u32, "U32", 4},     {DType::u16, "U16", 2}, {DType::u8, "U8", 1},
-                                {DType::boolean, "BOOL", 1}};
+constexpr TypeFacts kTypes[] = {{DType::f64, "F64", 8},
+                                {DType::f32, "F32", 4},
+                                {DType::f16, "F16", 2},
+                                {DType::bf16, "BF16", 2},
+                                {DType::i64, "I64", 8},
+                                {DType::i32, "I32", 4},
+                                {DType::i16, "I16", 2},
+                                {DType::i8, "I8", 1},
+                                {DType::u64, "U64", 8},
+                                {DType::u32, "U32", 4},
+                                {DType::u16, "U16", 2},
+                                {DType::u8, "U8", 1},
+                                {DType::boolean, "BOOL", 1},
+                                {DType::c64, "C64", 8},
+                                {DType::f8_e4m3, "F8_E4M3", 1},
+                                {DType::f8_e5m2, "F8_E5M2", 1},
+                                {DType::f8_e8m0, "F8_E8M0", 1},
+                                {DType::f8_e4m3fnuz, "F8_E4M3FNUZ", 1},
+                                {DType::f8_e5m2fnuz, "F8_E5M2FNUZ", 1}};
 
 constexpr std::size_t kLargestSize = std::size_t{1} << 46;
 
@@ -111,6 +125,9 @@ void read_any(const StoredTensor& tensor, To* out) {
       return as(std::uint8_t{});
     case DType::boolean:
       break;
+    default:
+      throw FileError("tensor " + tensor.name, "elements of type " + std::string(dtype_name(tensor.dtype)) +
+                                                   " are not converted; leave the tensor out by a name map");
   }
   for (std::size_t i = 0; i < tensor.size(); ++i) {
     const char c = tensor.bytes[i];

@@ -9,7 +9,29 @@
 
 namespace xtape {
 
-enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
+/// The types of elements in files. Those from c64 on are known by name and size only: a file that holds such a tensor
+/// is read, and the tensor can be left out by a name map, but not converted.
+enum class DType {
+  f64,
+  f32,
+  f16,
+  bf16,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean,
+  c64,
+  f8_e4m3,
+  f8_e5m2,
+  f8_e8m0,
+  f8_e4m3fnuz,
+  f8_e5m2fnuz
+};
 
 /// The name in safetensors files: "F32", "BOOL".
 std::string_view dtype_name(DType dtype);
@@ -32,7 +54,8 @@ std::optional<std::size_t> stored_bytes(const Shape& shape, DType dtype, std::si
 
 /// Converts every element to the nearest number of the target type. NaN and infinities are kept. Throws FileError if
 /// the loss is more than rounding: a finite number outside the range of the target type, an integer that it cannot hold
-/// exactly, a fraction as an index, a bool that is neither 0 nor 1. `out` has size() elements.
+/// exactly, a fraction as an index, a bool that is neither 0 nor 1; and for a type that is not converted. `out` has
+/// size() elements.
 void read_values(const StoredTensor& tensor, float* out);
 void read_values(const StoredTensor& tensor, double* out);
 void read_values(const StoredTensor& tensor, index_t* out);
@@ -46,6 +69,15 @@ inline std::string_view bytes_of(const float* values, std::size_t count) {
 }
 inline std::string_view bytes_of(const double* values, std::size_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(double)};
+}
+
+inline std::string_view bytes_of(const index_t* values, std::size_t count) {
+  return {reinterpret_cast<const char*>(values), count * sizeof(index_t)};
+}
+
+/// A view of the elements of an array, which must outlive it.
+inline StoredTensor stored(std::string name, const IndexArray& array) {
+  return {std::move(name), DType::i64, array.shape(), bytes_of(array.data(), array.size())};
 }
 
 inline namespace XTAPE_DTYPE {

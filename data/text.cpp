@@ -12,6 +12,11 @@ namespace {
 
 index_t train_part(index_t size) { return size * 9 / 10; }
 
+/// What of a text is symbols: all bytes, or the characters without a byte order mark.
+std::string_view symbols_in(std::string_view text, const TextOptions& options) {
+  return options.symbols == Symbols::bytes ? text : without_byte_order_mark(text);
+}
+
 /// The reason why a text cannot be used, or "".
 std::string complaint(std::string_view text, const TextOptions& options) {
   if (text.empty()) return "the text is empty";
@@ -38,11 +43,10 @@ Vocabulary vocabulary_of(std::string_view text, const TextOptions& options) {
 
 }  // namespace
 
-TextData::TextData(std::string_view text, const TextOptions& options)
-    : context_(options.context),
-      seed_(options.seed),
-      fingerprint_(std::to_string(text.size()) + " bytes, crc32 " + std::to_string(crc32(text))),
-      vocabulary_(vocabulary_of(text, options)) {
+TextData::TextData(std::string_view given, const TextOptions& options)
+    : context_(options.context), seed_(options.seed), vocabulary_(vocabulary_of(symbols_in(given, options), options)) {
+  const std::string_view text = symbols_in(given, options);
+  fingerprint_ = std::to_string(text.size()) + " bytes, crc32 " + std::to_string(crc32(text));
   ids_.reserve(text.size());
   for (std::size_t position = 0; position < text.size();)
     ids_.push_back(static_cast<std::int32_t>(vocabulary_.next_id(text, position)));
@@ -132,11 +136,17 @@ std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index
   return batches;
 }
 
+std::string read_text(const std::string& path) {
+  std::string text = read_file(path);
+  text.erase(0, text.size() - without_byte_order_mark(text).size());
+  return text;
+}
+
 TextData load_text(const std::string& path, const TextOptions& options) {
   require_positive("load_text", "context", options.context);
   const std::string found = find_data(path);
   const std::string text = read_file(found);
-  if (const std::string reason = complaint(text, options); !reason.empty())
+  if (const std::string reason = complaint(symbols_in(text, options), options); !reason.empty())
     throw FileError("load_text", found + ": " + reason);
   return TextData(text, options);
 }

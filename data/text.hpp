@@ -27,11 +27,11 @@ struct Batch {
 /// validation. No window crosses the border, so the splits share no input or target.
 class TextData {
  public:
-  /// Throws ValueError if the text is empty, is not UTF-8 although symbols are characters, a split has fewer than
-  /// context + 1 symbols, or context is below 1.
+  /// A byte order mark at the start is skipped, if symbols are characters. Throws ValueError if the text is empty, is
+  /// not UTF-8 although symbols are characters, a split has fewer than context + 1 symbols, or context is below 1.
   explicit TextData(std::string_view text, const TextOptions& options = {});
 
-  /// Length and CRC-32 of the text, to identify it.
+  /// Length and CRC-32 of the text, to identify it; without a byte order mark that was skipped.
   const std::string& fingerprint() const { return fingerprint_; }
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -82,6 +82,9 @@ class TextData {
 /// Consecutive windows of length `context` form batches of `batch` windows; the remaining windows, and a shorter last
 /// window, form smaller batches. Throws ValueError for fewer than two ids, and if context or batch is below 1.
 std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch = 1);
+
+/// The content of a file of text, without a byte order mark. Throws FileError.
+std::string read_text(const std::string& path);
 
 /// Reads a text from a file, found by find_data. Throws FileError, which names the file, if it cannot be read or the
 /// constructor rejects the text; ValueError if context is below 1.

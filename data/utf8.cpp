@@ -2,7 +2,6 @@
 #include <xtape/data/utf8.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace xtape {
 
@@ -41,12 +40,28 @@ std::size_t find_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.substr(text.starts_with(kMark) ? kMark.size() : 0);
+}
+
+std::vector<std::string_view> words_between_spaces(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n\r\f\v";
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; (begin = text.find_first_not_of(kSpaces, begin)) != text.npos;) {
+    const std::size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return out;
+}
+
 char32_t next_code_point(std::string_view text, std::size_t& position) {
   const Decoded decoded = decode_at(text, position);
   if (decoded.bytes == 0) {
-    char hex[8];
-    std::snprintf(hex, sizeof hex, "0x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[position])));
-    throw ValueError("utf8", "byte " + std::to_string(position) + " (" + hex + ") is not valid UTF-8");
+    const auto byte = static_cast<unsigned char>(text[position]);
+    const std::string hex = {"0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+    throw ValueError("utf8", "byte " + std::to_string(position) + " (0x" + hex + ") is not valid UTF-8");
   }
   position += decoded.bytes;
   return decoded.code_point;

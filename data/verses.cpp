@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/random.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/utf8.hpp>
 #include <xtape/data/verses.hpp>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     out.push_back(text.substr(begin, end - begin));
+    if (out.back().ends_with('\r')) out.back().remove_suffix(1);
     begin = end + 1;
   }
   return out;
@@ -54,7 +56,7 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 std::vector<Verse> parse_verses(std::string_view text, std::string_view references) {
-  const auto verses = lines_of(text), rows = lines_of(references);
+  const auto verses = lines_of(without_byte_order_mark(text)), rows = lines_of(without_byte_order_mark(references));
   if (rows.empty() || rows[0] != "book\tchapter\tverse") fail_line(0, "is not the header book, chapter, verse");
   if (rows.size() != verses.size() + 1)
     throw FileError("verses",

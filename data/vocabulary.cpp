@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/data/utf8.hpp>
 #include <xtape/data/vocabulary.hpp>
 
@@ -57,7 +58,7 @@ Vocabulary Vocabulary::from_symbols(std::string_view text) {
 
 Vocabulary Vocabulary::load(const std::string& path) {
   const auto fail = [&path](const std::string& what) { throw FileError("vocabulary", path + ": " + what); };
-  const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto json = parse_json<nlohmann::json>(read_file(path));
   if (!json.is_object() || json.empty()) fail("this is not a JSON object of characters and ids");
   std::vector<std::optional<char32_t>> by_id(json.size());
   for (const auto& [text, id] : json.items()) {

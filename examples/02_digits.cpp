@@ -82,10 +82,7 @@ void train(int argc, char** argv) {
   ParamStore store(args.seed());
   const Perceptron model(
       store.root(), {.pixels = data.pixels(), .hidden = hidden, .layers = layers, .norm = norm, .dropout = dropout});
-  const auto by_model = [&](const Array& images) {
-    const IndexArray best = argmax(model(Tensor(images)), 1);
-    return std::vector<index_t>(best.begin(), best.end());
-  };
+  const auto by_model = [&](const Array& images) { return most_likely_of_rows(model(Tensor(images))); };
   AdamW opt(decay_groups(store, weight_decay));
   RunLog log(args, store, {.interval = log_interval});
   Checkpoints checkpoints(args, store, opt, log, {.interval = save_interval});

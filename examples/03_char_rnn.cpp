@@ -8,7 +8,7 @@ using namespace xtape;
 
 /// Reads a text from front to end and prints what a character of it costs.
 void evaluate(const TrainedWeights& trained, const std::string& text_file) {
-  const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
+  const IndexArray ids = trained.vocabulary().encode(read_text(find_data(text_file)));
   ParamStore store;
   const CharRNN model(store.root(), char_rnn_config_from(trained.shapes()));
   trained.load(store);

@@ -1,5 +1,6 @@
 // Trains a small transformer on a text, character by character, and lets it write.
 // Run: scripts/get_data.sh kjv && build/release/examples/char_transformer
+#include <xtape/data/utf8.hpp>
 #include <xtape/xtape.hpp>
 
 #include <iostream>
@@ -8,7 +9,7 @@ using namespace xtape;
 
 /// Reads a text in windows of the model's context and prints what a character of it costs.
 void evaluate(const TrainedWeights& trained, const std::string& text_file, index_t heads, index_t context) {
-  const IndexArray ids = trained.vocabulary().encode(read_file(find_data(text_file)));
+  const IndexArray ids = trained.vocabulary().encode(read_text(find_data(text_file)));
   ParamStore store;
   const TransformerLM model(store.root(), transformer_lm_config_from(trained.shapes(), trained.heads(heads), context));
   trained.load(store);
@@ -60,8 +61,9 @@ void train(int argc, char** argv) {
   // The sample goes on from the first validation window. By default the log keeps the attention of its beginning.
   const std::vector<index_t> start(validation.front().inputs.begin(), validation.front().inputs.begin() + context);
   const auto shown = static_cast<std::size_t>(std::min<index_t>(32, context));
-  const IndexArray looked_at = text.vocabulary().encode(
-      (*sentence).empty() ? text.vocabulary().decode(std::span(start).first(shown)) : *sentence);
+  const IndexArray looked_at =
+      text.vocabulary().encode((*sentence).empty() ? text.vocabulary().decode(std::span(start).first(shown))
+                                                   : std::string(without_byte_order_mark(*sentence)));
   std::vector<std::string> places;  // the characters themselves
   for (index_t id : looked_at) places.push_back(text.vocabulary().decode(std::vector<index_t>{id}));
   ParamStore store(args.seed());

@@ -79,8 +79,7 @@ void train(int argc, char** argv) {
                                                    .pooling = *pooling == "mean" ? Pooling::mean : Pooling::first});
   const auto by_model = [&](const Examples& examples) {
     const VerseData::Batch batch = VerseData::batch_of(examples);
-    const IndexArray best = argmax(model(batch.words.ids, batch.words.padding), -1);
-    return std::vector<index_t>(best.begin(), best.end());
+    return most_likely_of_rows(model(batch.words.ids, batch.words.padding));
   };
   const auto by_baseline = [&](const Examples& examples) {
     std::vector<index_t> out;

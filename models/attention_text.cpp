@@ -1,8 +1,8 @@
 #include <xtape/core/error.hpp>
 #include <xtape/models/attention_text.hpp>
 
-#include <iomanip>
-#include <sstream>
+#include <algorithm>
+#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -13,18 +13,17 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
       weights.size() != queries.size() * keys.size())
     fail_shapes<Shape>("attention_text", "expected weights [T, S] of so many queries and keys",
                        {expected, weights.shape()});
-  std::ostringstream out;
-  out << std::setw(10) << "";
-  for (char key : keys) out << ' ' << key;
+  constexpr std::size_t kMargin = 10;
+  std::string out(kMargin, ' ');
+  for (char key : keys) (out += ' ') += key;
   for (std::size_t t = 0; t < queries.size(); ++t) {
-    out << '\n' << std::setw(10) << queries[t];
+    out += '\n' + std::string(kMargin - std::min(kMargin, queries[t].size()), ' ') + queries[t];
     for (std::size_t s = 0; s < keys.size(); ++s) {
-      const int tenths = static_cast<int>(10 * weights.data()[t * keys.size() + s]);
-      out << ' ' << (tenths == 0 ? "." : tenths > 9 ? "9" : std::to_string(tenths));
+      const real tenths = std::trunc(10 * weights.data()[t * keys.size() + s]);
+      (out += ' ') += (tenths >= 0 ? ".123456789"[static_cast<std::size_t>(std::min<real>(tenths, 9))] : '?');
     }
   }
-  out << '\n';
-  return out.str();
+  return out + '\n';
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -10,11 +10,11 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 struct BeamSearchOptions {
-  index_t beams = 4;     ///< sequences kept for each source; 1 is greedy search
+  index_t beams = 4;     ///< sequences kept for each source; 1 is greedy search, which ends with the first end token
   index_t start;         ///< first input token
   index_t end;           ///< token that ends a sequence
   index_t longest = 64;  ///< largest number of tokens, without the end token
-  /// the score of a sequence is log probability / tokens^power; the count includes the end token
+  /// the score of a sequence is log probability / tokens^power; the count includes the end token if there is one
   double length_power = 1;
 };
 
@@ -29,8 +29,17 @@ using BeamStep = std::function<Tensor(const IndexArray& tokens)>;
 /// Makes row r continue from a copy of row rows[r], for rows [B beams].
 using BeamSelect = std::function<void(const IndexArray& rows)>;
 
-/// Returns for each of `sources` sources the best sequences found, at most `beams`, in order of decreasing score.
-/// Throws ValueError for a size below 1, ShapeError for logits of the wrong shape.
+/// Returns for each of `sources` sources the best sequences found, in order of decreasing score: at least one and at
+/// most `beams`, each with a probability above 0.
+///
+/// Each step extends every live sequence by each token. Of all extensions, those among the `beams` most likely that end
+/// are finished, and the `beams` most likely that do not end stay live. Finished sequences beyond the best `beams` are
+/// dropped. With `longest` tokens the live ones are cut, and count as finished. The search for a source is over when
+/// none is live, or when `beams` are finished and no continuation of a live one can have a larger score than the worst
+/// of them. So with (V-1)^longest beams, at least 2, the result is the best of all sequences.
+///
+/// A NaN logit counts as minus infinity. Throws ValueError for a size below 1, a length power that is not finite, or a
+/// live sequence whose largest logit is not finite; ShapeError for logits of the wrong shape.
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options);
 

@@ -1,5 +1,7 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/models/generate.hpp>
+#include <xtape/models/most_likely.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -23,12 +25,23 @@ std::vector<index_t> by_likelihood(const std::vector<double>& logits) {
   return order;
 }
 
+void check_options(const char* op, const GenerateOptions& options) {
+  if (!(options.temperature >= 0) || std::isinf(options.temperature))
+    throw ValueError(op,
+                     "the temperature must not be negative or infinite, but is " + number_text(options.temperature));
+  if (options.top_k < 0) throw ValueError(op, "top_k must not be negative, but is " + std::to_string(options.top_k));
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    throw ValueError(op, "top_p must be above 0 and at most 1, but is " + number_text(options.top_p));
+}
+
 }  // namespace
 
 index_t sample_token(const std::vector<double>& logits, const GenerateOptions& options, Random& random) {
+  check_options("sample_token", options);
+  const index_t best = most_likely(logits, "sample_token");
+  if (options.temperature == 0) return best;
+  const double largest = logits[static_cast<std::size_t>(best)];
   const std::vector<index_t> order = by_likelihood(logits);
-  if (options.temperature == 0) return order.front();
-  const double largest = logits[static_cast<std::size_t>(order.front())];
   const std::size_t allowed =
       options.top_k > 0 ? std::min(order.size(), static_cast<std::size_t>(options.top_k)) : order.size();
   std::vector<double> upto;  // cumulative sums of unnormalized probabilities
@@ -62,12 +75,7 @@ template <class NextLogits>
 std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& options, const NextLogits& next_logits) {
   if (prompt.empty()) throw ValueError("generate", "the prompt is empty");
   if (options.length < 0) throw ValueError("generate", "the length must not be negative");
-  if (!(options.temperature >= 0) || std::isinf(options.temperature))
-    throw ValueError("generate",
-                     "the temperature must not be negative or infinite, but is " + std::to_string(options.temperature));
-  if (options.top_k < 0) throw ValueError("generate", "top_k must not be negative");
-  if (!(options.top_p > 0 && options.top_p <= 1))
-    throw ValueError("generate", "top_p must be above 0 and at most 1, but is " + std::to_string(options.top_p));
+  check_options("generate", options);
   const std::size_t given = prompt.size();
   std::vector<index_t> tokens = std::move(prompt);
   Random random(options.seed, "generate");

@@ -6,6 +6,7 @@
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/core/ops/softmax.hpp>
 #include <xtape/core/ops/unary.hpp>
+#include <xtape/models/padding.hpp>
 #include <xtape/models/seq2seq_rnn.hpp>
 #include <xtape/nn/init.hpp>
 
@@ -71,7 +72,8 @@ Seq2SeqRNN::Seq2SeqRNN(const Scope& scope, const Seq2SeqRNNConfig& c)
 Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& source_padding, index_t beams) const {
   if (source.dimension() != 2) fail_shapes<Shape>("seq2seq_rnn", "source must be [B, S]", {source.shape()});
   if (beams < 1) throw ValueError("seq2seq_rnn", "there must be at least 1 beam");
-  const GRUOutput encoded = encoder_(source_dropout_(source_embedding_(source)), {}, lengths_of(source_padding));
+  const Tensor x = without_padding("seq2seq_rnn", source_dropout_(source_embedding_(source)), source_padding);
+  const GRUOutput encoded = encoder_(x, {}, lengths_of(source_padding));
   Decoding out = {encoded.y, key_proj_(encoded.y), source_padding, tanh(bridge_(encoded.state.h[1]))};
   if (beams > 1) {
     const IndexArray rows = repeated_rows(encoded.y.size(0), beams);

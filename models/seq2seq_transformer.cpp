@@ -2,6 +2,7 @@
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/shape.hpp>
+#include <xtape/models/padding.hpp>
 #include <xtape/models/seq2seq_transformer.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/positions.hpp>
@@ -70,14 +71,16 @@ Tensor Seq2SeqTransformer::embedded(const Embedding& embedding, const IndexArray
 }
 
 Tensor Seq2SeqTransformer::encode(const IndexArray& source, const Mask& source_padding) const {
-  Tensor x = embedded(source_embedding_, source, 0, source_dropout_);
+  const Tensor embeddings = embedded(source_embedding_, source, 0, source_dropout_);
+  Tensor x = without_padding("seq2seq_transformer", embeddings, source_padding);
   for (const TransformerBlock& layer : encoder_) x = layer(x, {.key_padding = source_padding});
   return encoder_norm_(x);
 }
 
 Tensor Seq2SeqTransformer::decode(const IndexArray& target, const Tensor& memory, const Mask& source_padding) const {
+  const Tensor seen = without_padding("seq2seq_transformer", memory, source_padding);
   Tensor x = embedded(target_embedding_, target, 0, target_dropout_);
-  for (const DecoderBlock& layer : decoder_) x = layer(x, memory, {.causal = true}, {.key_padding = source_padding});
+  for (const DecoderBlock& layer : decoder_) x = layer(x, seen, {.causal = true}, {.key_padding = source_padding});
   return head_(decoder_norm_(x));
 }
 

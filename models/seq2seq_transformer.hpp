@@ -22,8 +22,9 @@ struct Seq2SeqTransformerConfig {
 };
 
 /// Maps source ids [B, S] and target ids [B, T] to the logits [B, T, target_vocab] of the token that follows each
-/// target. The padding of the source is masked in the encoder and in cross-attention, and self-attention in the decoder
-/// is causal. Targets are padded on the right, so they need no padding mask.
+/// target. The padding of the source is masked in the encoder and in cross-attention, and touches no value and no
+/// gradient, whatever its embeddings are. Self-attention in the decoder is causal. Targets are padded on the right,
+/// so they need no padding mask.
 ///
 /// Parameters: source_embedding.weight, target_embedding.weight, encoder.layers.N.* (see TransformerBlock),
 /// encoder.norm.*, decoder.layers.N.* (see DecoderBlock), decoder.norm.*, head.*.

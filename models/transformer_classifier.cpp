@@ -3,6 +3,7 @@
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/reduce.hpp>
 #include <xtape/core/ops/shape.hpp>
+#include <xtape/models/padding.hpp>
 #include <xtape/models/transformer_classifier.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/positions.hpp>
@@ -71,10 +72,9 @@ Tensor TransformerClassifier::operator()(const IndexArray& ids, const Mask& padd
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context || ids.shape()[1] == 0)
     fail_shapes<Shape>("transformer_classifier",
                        "ids must be [B, T] with T from 1 to " + std::to_string(config_.context), {ids.shape()});
-  if (padding.dimension() > 0 && !same_shape(padding.shape(), ids.shape()))
-    fail_shapes<Shape>("transformer_classifier", "the padding must be [B, T]", {ids.shape(), padding.shape()});
   const real scale = static_cast<real>(std::sqrt(static_cast<double>(config_.width)));
-  Tensor x = dropout_(embedding_(ids) * scale + slice(sinusoids_, 0, 0, static_cast<index_t>(ids.shape()[1])));
+  const Tensor positions = slice(sinusoids_, 0, 0, static_cast<index_t>(ids.shape()[1]));
+  Tensor x = dropout_(without_padding("transformer_classifier", embedding_(ids) * scale + positions, padding));
   for (const TransformerBlock& layer : layers_) x = layer(x, {.key_padding = padding});
   return head_(head_dropout_(pooled(norm_(x), padding)));
 }

@@ -29,9 +29,9 @@ struct TransformerClassifierConfig {
 };
 
 /// Maps ids [B, T] to logits [B, classes]: pre-norm blocks over embeddings plus sinusoidal position encodings, then
-/// pooling and a linear layer. Padding is masked in attention and excluded from the mean. The logits of a sequence that
-/// is all padding are the bias of the output layer. Parameters: embedding.weight, layers.N.* (see TransformerBlock),
-/// norm.*, head.*.
+/// pooling and a linear layer. Padding is masked in attention and excluded from the mean; its embeddings touch no
+/// value and no gradient, whatever they are. The logits of a sequence that is all padding are the bias of the
+/// output layer. Parameters: embedding.weight, layers.N.* (see TransformerBlock), norm.*, head.*.
 class TransformerClassifier {
  public:
   /// Throws ValueError if a size is less than 1 or the heads do not divide the width.

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/ops/arithmetic.hpp>
 #include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/dropout.hpp>
@@ -12,15 +13,13 @@
 #include <xtape/nn/attention_kinds.hpp>
 #include <xtape/nn/positions.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
-
-real scale_of(const AttentionConfig& config, const Tensor& q) {
-  return static_cast<real>(config.scale > 0 ? config.scale : 1 / std::sqrt(static_cast<double>(q.size(3))));
-}
 
 /// Scores scale q k^T [B, H, T, S]. The H/H' query heads of one key head become rows of one product.
 Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
@@ -29,18 +28,43 @@ Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
   return reshape(matmul(grouped, k, {.transpose_b = true}), {batches, q.size(1), q.size(2), k.size(2)});
 }
 
-/// exp(w.x - |x|^2/2) is a positive random feature of x. Returns the exponents [..., m]. The caller multiplies x by
-/// sqrt(scale), so that the products of features estimate exp(scale q.k) (Choromanski et al. 2021, lemma 1).
-Tensor positive_exponents(const Tensor& x, const Tensor& features) {
-  return matmul(x, features, {.transpose_b = true}) - sum(x * x, {-1}, true) * real(0.5);
+/// [B, H, T, 1]: the rows of x [B, H, T, D] that are not finite.
+Mask bad_rows(const Tensor& x) {
+  Mask out(shape_of({x.size(0), x.size(1), x.size(2), 1}));
+  for (index_t row = 0; row < static_cast<index_t>(out.size()); ++row)
+    out.data()[row] = !kernels::all_finite(x.data() + row * x.size(3), x.size(3));
+  return out;
 }
 
-/// Features of queries and keys, both shifted by their largest exponent against overflow. The shift of a query cancels
-/// in the normalization; the shift of a key is returned as its log weight.
+/// dot_scores, in whose gradients a row that is not finite does not reach those that do not see it, as 0 times NaN.
+Tensor guarded_scores(const Tensor& q, const Tensor& k, real scale) {
+  if (kernels::all_finite(q.data(), q.numel()) && kernels::all_finite(k.data(), k.numel()))
+    return dot_scores(q, k, scale);
+  const Mask bad_q = bad_rows(q), bad_k = bad_rows(k);
+  const Tensor as_they_are = dot_scores(q.detach(), k.detach(), scale);
+  Mask bad(as_they_are.shape());
+  const index_t group = q.size(1) / k.size(1), keys = k.size(2), queries = q.size(2);
+  for (index_t i = 0; i < static_cast<index_t>(bad.size()); ++i) {
+    const index_t row = i / keys;  // of q
+    bad.data()[i] = bad_q.data()[row] || bad_k.data()[row / queries / group * keys + i % keys];
+  }
+  return where(bad, as_they_are, dot_scores(masked_fill(q, bad_q, 0), masked_fill(k, bad_k, 0), scale));
+}
+
+/// The largest finite number: log weights of keys beyond it are cut off there, so that they stay comparable.
+constexpr real kMost = std::numeric_limits<real>::max();
+
+/// |x|^2/2 over the last axis.
+Tensor half_square(const Tensor& x) { return sum(x * x, {-1}) * real(0.5); }
+
+/// exp(w.x - |x|^2/2) is a positive random feature of x, where x was multiplied by sqrt(scale), so that the products of
+/// features estimate exp(scale q.k) (Choromanski et al. 2021, lemma 1). The exponents w.x are shifted by their largest
+/// against overflow. For a query the shift and |q|^2/2 cancel in the normalization; for a key they are returned as its
+/// log weight.
 AttentionFeatures positive_features(const Tensor& q, const Tensor& k, const Tensor& features) {
-  const Tensor of_q = positive_exponents(q, features), of_k = positive_exponents(k, features);
+  const Tensor of_q = matmul(q, features, {.transpose_b = true}), of_k = matmul(k, features, {.transpose_b = true});
   const Tensor top_q = max(of_q.detach(), {-1}, true), top_k = max(of_k.detach(), {-1}, true);
-  return {exp(of_q - top_q), exp(of_k - top_k), squeeze(top_k, {-1})};
+  return {exp(of_q - top_q), exp(of_k - top_k), clamp(squeeze(top_k, {-1}) - half_square(k), -kMost, kMost)};
 }
 
 /// Uses exp(q.k) = exp(|q|^2/2) exp(|k|^2/2) exp(-|q-k|^2/2). The last factor is estimated by sines and cosines of w.x
@@ -51,11 +75,59 @@ AttentionFeatures fourier_features(const Tensor& q, const Tensor& k, const Tenso
     const Tensor angles = matmul(x, features, {.transpose_b = true});
     return concat({sin(angles), cos(angles)}, -1);
   };
-  return {waves(q), waves(k), sum(k * k, {-1}) * real(0.5)};
+  return {waves(q), waves(k), clamp(half_square(k), -kMost, kMost)};
 }
 
-/// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k.
-Mask over_rows(const Mask& padding) {
+/// elu(x) + 1: x + 1 for x > 0, exp(x) elsewhere, without the digits that a sum of about -1 and 1 loses.
+Tensor exp_or_linear(const Tensor& x) { return relu(x) + exp(clamp(x, -std::numeric_limits<real>::infinity(), 0)); }
+
+/// Rows of x far below 0, whose exponentials may vanish, are divided by that of their largest element. Returns the
+/// features elu + 1 and the logs of the divisors [...], which are undefined if no row needs it.
+std::pair<Tensor, Tensor> elu_features(const Tensor& x) {
+  constexpr real limit = -30;
+  const index_t width = x.size(-1), rows = width ? x.numel() / width : 0;
+  Shape shape = x.shape();
+  shape.back() = 1;
+  Array shift(shape, real(0));
+  bool shifted = false;
+  for (index_t r = 0; r < rows; ++r) {
+    const real most = *std::max_element(x.data() + r * width, x.data() + (r + 1) * width);
+    if (!(most < limit) || !std::isfinite(most)) continue;
+    shift.data()[r] = most;
+    shifted = true;
+  }
+  if (!shifted) return {exp_or_linear(x), Tensor()};
+  const Tensor largest(std::move(shift));
+  return {exp_or_linear(x - largest), squeeze(largest, {-1})};
+}
+
+/// Rows of x whose squares may overflow are divided by a power of two u > max|x|: the features of x / u, with 1 / u in
+/// place of 1, are those of x / u^2. Returns them and the logs of u^2 [...], which are undefined if no row needs it.
+std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
+  constexpr real limit = 0x1p20;
+  const index_t width = x.size(-1), rows = width ? x.numel() / width : 0;
+  Shape shape = x.shape();
+  shape.back() = 1;
+  Array unit(shape, real(1)), log_weight(Shape(shape.begin(), shape.end() - 1), real(0));
+  bool scaled = false;
+  for (index_t r = 0; r < rows; ++r) {
+    real most = 0;
+    for (index_t i = 0; i < width; ++i) most = std::max(most, std::abs(x.data()[r * width + i]));
+    if (most <= limit || !std::isfinite(most)) continue;
+    const int exponent = std::ilogb(most) + 1;
+    unit.data()[r] = std::ldexp(real(1), -exponent);
+    log_weight.data()[r] = static_cast<real>(2 * exponent * std::log(2.0));
+    scaled = true;
+  }
+  if (!scaled) return {quadratic_features(x), Tensor()};
+  const Tensor units(std::move(unit));
+  return {quadratic_features(x * units, units), Tensor(std::move(log_weight))};
+}
+
+/// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k [B, H', S, D].
+Mask over_rows(const Mask& padding, const Tensor& k) {
+  if (k.rank() != 4 || !same_shape(padding.shape(), shape_of({k.size(0), k.size(2)})))
+    fail_shapes<Shape>("attention", "key_padding must be [B, S]", {k.shape(), padding.shape()});
   Mask out = padding;
   out.reshape(Shape{padding.shape()[0], 1, padding.shape()[1], 1});
   return out;
@@ -63,7 +135,7 @@ Mask over_rows(const Mask& padding) {
 
 Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
                   const AttentionOptions& o, const AttentionWeights& operands) {
-  if (o.mask.dimension() > 0)
+  if (is_given(o.mask))
     throw UnsupportedError("attention",
                            "a linear kind computes no T x S weights that `mask` could apply to; use causal and "
                            "key_padding");
@@ -78,15 +150,20 @@ Tensor linear_mix(const AttentionConfig& config, const Tensor& q, const Tensor& 
 AttentionFeatures attention_features(const AttentionConfig& config, const Tensor& q, const Tensor& keys,
                                      const Mask& key_padding, const AttentionWeights& operands) {
   // A NaN feature of a masked key would turn its zero gradient into NaN.
-  const Tensor k = key_padding.dimension() > 0 ? masked_fill(keys, over_rows(key_padding), 0) : keys;
-  const real root = std::sqrt(scale_of(config, q));  // applied to q and to k, so their product has the scale
+  const Tensor k = is_given(key_padding) ? masked_fill(keys, over_rows(key_padding, keys), 0) : keys;
+  const real root = std::sqrt(
+      attention_scale("attention", config.scale, q.size(3)));  // applied to q and to k, so their product has the scale
   switch (config.kind) {
     case AttentionKind::separable:
       return {softmax(q), k};
-    case AttentionKind::quadratic:
-      return {quadratic_features(q * root), quadratic_features(k * root)};
-    case AttentionKind::elu:
-      return {elu(q) + real(1), elu(k) + real(1)};
+    case AttentionKind::quadratic: {
+      const auto [of_k, log_weight] = scaled_quadratic_features(k * root);
+      return {scaled_quadratic_features(q * root).first, of_k, log_weight};
+    }
+    case AttentionKind::elu: {
+      const auto [of_k, log_weight] = elu_features(k);
+      return {elu_features(q).first, of_k, log_weight};
+    }
     case AttentionKind::relu:
       return {relu(q), relu(k)};
     case AttentionKind::rff:
@@ -115,10 +192,16 @@ Array alibi_bias(index_t heads, index_t queries, index_t keys) {
 
 Tensor attend(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionOptions& options, const AttentionWeights& operands) {
+  if (options.scale != config.scale) {  // the configuration has the only scale
+    AttentionOptions same = options;
+    same.scale = config.scale;
+    return attend(config, q, k, v, same, operands);
+  }
   const bool alibi = config.positions == AttentionPositions::alibi;
   if (config.kind == AttentionKind::softmax && !alibi) return scaled_dot_product_attention(q, k, v, options);
   if (config.kind == AttentionKind::softmax || config.kind == AttentionKind::additive) {
-    Tensor scores = config.kind == AttentionKind::softmax ? dot_scores(q, k, scale_of(config, q))
+    const real scale = attention_scale("attention", config.scale, q.size(3));
+    Tensor scores = config.kind == AttentionKind::softmax ? guarded_scores(q, k, scale)
                                                           : additive_scores(q, k, operands.score_weight, options);
     if (alibi) scores = scores + Tensor(alibi_bias(q.size(1), q.size(2), k.size(2)));
     return attention_from_scores(scores, v, options);

@@ -12,10 +12,11 @@ struct AttentionWeights {
   Tensor features = {};      ///< [m, D], the random vectors; rff, prf
 };
 
-/// Attention of `config.kind` under the masks of `options`: q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] ->
-/// [B, H, T, V]. Does not apply rotary positions. A masked key has exactly no influence, and a query with no unmasked
-/// key gives zeros. Dropout acts on the attention weights, or on the result for kinds that compute no weights (argmax
-/// and the linear kinds). Throws ShapeError, ValueError, and UnsupportedError for options.mask with a linear kind.
+/// Attention of `config.kind` with the scale of `config`, under the masks of `options` (whose scale is not read): q [B,
+/// H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]. Does not apply rotary positions. A masked key has
+/// exactly no influence, and a query with no unmasked key gives zeros. Dropout acts on the attention weights, or on the
+/// result for kinds that compute no weights (argmax and the linear kinds). Throws ShapeError, ValueError, and
+/// UnsupportedError for options.mask with a linear kind.
 Tensor attend(const AttentionConfig& config, const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionOptions& options, const AttentionWeights& operands = {});
 

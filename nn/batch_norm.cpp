@@ -1,7 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
+
+#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -11,8 +14,9 @@ namespace {
 void follow(Buffer running, const Array& batch, double share) {
   real* old = running.edit();
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const double before = static_cast<double>(old[i]);
-    old[i] = static_cast<real>(before + share * (static_cast<double>(batch.data()[i]) - before));
+    const double before = static_cast<double>(old[i]), now = static_cast<double>(batch.data()[i]);
+    const double next = before + share * (now - before);
+    old[i] = static_cast<real>(std::isfinite(next) ? next : (1 - share) * before + share * now);
   }
 }
 
@@ -24,9 +28,9 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
     : scope_(scope), layer_(scope.name_or("batch_norm")), width_(width), options_(options) {
   const std::string name = "batch_norm " + scope.name();
   if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
-  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(options.eps));
+  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + number_text(options.eps));
   if (!(options.momentum >= 0 && options.momentum <= 1))
-    throw ValueError(name, "momentum must be from 0 to 1, not " + std::to_string(options.momentum));
+    throw ValueError(name, "momentum must be from 0 to 1, not " + number_text(options.momentum));
   const Shape shape = {static_cast<std::size_t>(width)};
   if (options.affine) {
     weight = scope.parameter("weight", shape, init::ones());
@@ -34,7 +38,7 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
   }
   running_mean = scope.buffer("running_mean", Tensor::zeros(shape).value());
   running_var = scope.buffer("running_var", Tensor::ones(shape).value());
-  num_batches_tracked = scope.buffer("num_batches_tracked", Tensor::zeros({}).value());
+  num_batches_tracked = scope.integer_buffer("num_batches_tracked", IndexArray(Shape{}, 0));
 }
 
 Tensor BatchNorm::operator()(const Tensor& x) const {
@@ -52,7 +56,7 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
 
 void BatchNorm::track(const BatchNormOutput& batch) const {
   if (!finite(batch.mean) || !finite(batch.variance)) return;
-  Buffer counter = num_batches_tracked;
+  IntegerBuffer counter = num_batches_tracked;
   const double count = static_cast<double>(*counter.edit() += 1);
   const double share = options_.cumulative ? 1 / count : options_.momentum;
   follow(running_mean, batch.mean, share);

@@ -20,7 +20,7 @@ struct BatchNormOptions {
 /// (in PyTorch they stay NaN for ever).
 ///
 /// Parameters, named as in PyTorch's BatchNorm1d (which takes 3-D input as [B, C, T]): weight [C], bias [C]. Buffers:
-/// running_mean [C] (starts at 0), running_var [C] (starts at 1), num_batches_tracked [].
+/// running_mean [C] (starts at 0), running_var [C] (starts at 1), num_batches_tracked [] (an integer).
 class BatchNorm {
  public:
   /// Throws ValueError if the width is less than 1, eps is negative, or the momentum is outside 0..1.
@@ -36,7 +36,7 @@ class BatchNorm {
   Parameter bias;
   Buffer running_mean;
   Buffer running_var;
-  Buffer num_batches_tracked;
+  IntegerBuffer num_batches_tracked;
 
  private:
   void track(const BatchNormOutput& batch) const;

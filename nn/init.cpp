@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/qr.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/nn/init.hpp>
 
 #include <algorithm>
@@ -23,9 +24,12 @@ Fans fans_of(const Array& value) {
   return {static_cast<double>(value.shape()[1]) * rest, static_cast<double>(value.shape()[0]) * rest};
 }
 
+/// Whether a value stays finite as `real`.
+bool finite(double value) { return std::isfinite(static_cast<real>(value)); }
+
 double checked(const char* what, double value) {
-  if (!(value >= 0) || std::isinf(value))
-    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + std::to_string(value));
+  if (!(value >= 0) || !finite(value))
+    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + number_text(value));
   return value;
 }
 
@@ -49,9 +53,9 @@ Init constant(double value) {
 }
 
 Init uniform(double low, double high) {
-  if (!(low <= high) || std::isinf(low) || std::isinf(high))
-    throw ValueError("init", "uniform needs finite bounds with low <= high, not " + std::to_string(low) + " and " +
-                                 std::to_string(high));
+  if (!(low <= high) || !finite(low) || !finite(high) || !std::isfinite(high - low))
+    throw ValueError(
+        "init", "uniform needs finite bounds with low <= high, not " + number_text(low) + " and " + number_text(high));
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };

@@ -12,7 +12,7 @@ constexpr const char* kOp = "kv_cache";
 /// Number of unpadded positions of a chunk in each sequence, [B]. Throws ShapeError, IndexError.
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
   const Shape wanted = shape_of({batch});
-  if (lengths.dimension() == 0) return IndexArray(wanted, time);
+  if (!is_given(lengths)) return IndexArray(wanted, time);
   if (!same_shape(lengths.shape(), wanted)) fail_shapes<Shape>(kOp, "lengths must be [B]", {wanted, lengths.shape()});
   for (index_t length : lengths)
     if (length < 0 || length > time)
@@ -106,7 +106,7 @@ Mask LinearAttentionCache::advance(index_t time, const IndexArray& lengths) {
   const auto batch = static_cast<index_t>(lengths_.size());
   const IndexArray added = chunk_lengths(lengths, batch, time);
   for (index_t b = 0; b < batch; ++b) lengths_.data()[b] += added.data()[b];
-  if (lengths.dimension() == 0) return {};
+  if (!is_given(lengths)) return {};
   Mask padding(shape_of({batch, time}));
   for (index_t b = 0; b < batch; ++b)
     for (index_t t = 0; t < time; ++t) padding.data()[b * time + t] = t >= added.data()[b];

@@ -1,5 +1,8 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/rotary.hpp>
 #include <xtape/core/ops/shape.hpp>
 #include <xtape/nn/attention_kinds.hpp>
@@ -25,7 +28,7 @@ AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o
   if (f.head_width == 0) f.head_width = o.width / o.heads;
   if (f.value_width == 0) f.value_width = f.head_width;
   if (f.head_width < 1 || f.value_width < 1) fail("the widths of a head must be at least 1");
-  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(f.scale));
+  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(f.scale));
   if (f.features == 0) f.features = 2 * f.head_width;
   if (f.features < 1) fail("there must be at least 1 random feature");
   if (f.kind == AttentionKind::custom && !f.feature_map) fail("the custom kind needs a feature_map");
@@ -46,6 +49,21 @@ LinearOptions out_options(const MultiHeadAttentionOptions& o) {
   out.bias = o.bias;
   if (!out.bias_init) out.bias_init = init::zeros();
   return out;
+}
+
+/// x [B, S, C] with zeros in place of padded rows that are not finite: a projection of them would reach the gradients
+/// of its weights, as 0 times NaN.
+Tensor without_bad_padding(const Tensor& x, const Mask& key_padding) {
+  if (x.rank() != 3 || !same_shape(key_padding.shape(), shape_of({x.size(0), x.size(1)}))) return x;
+  const index_t rows = x.size(0) * x.size(1), width = x.size(2);
+  Mask bad(shape_of({x.size(0), x.size(1), 1}), false);
+  bool any = false;
+  for (index_t r = 0; r < rows; ++r) {
+    if (!key_padding.data()[r]) continue;
+    bad.data()[r] = !kernels::all_finite(x.data() + r * width, width);
+    any = any || bad.data()[r];
+  }
+  return any ? masked_fill(x, bad, 0) : x;
 }
 
 }  // namespace
@@ -115,8 +133,9 @@ Tensor MultiHeadAttention::mixed(const Tensor& q, const Tensor& k, const Tensor&
                 rotary(k, {.base = config_.rotary_base}), v, options, operands());
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMasks& masks) const {
+Tensor MultiHeadAttention::operator()(const Tensor& sequence, const AttentionMasks& masks) const {
   const LayerScope here(layer_);
+  const Tensor x = without_bad_padding(sequence, masks.key_padding);
   const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
   const Tensor qkv = projected(x, 0, projected_rows(config_, heads_));
   if (config_.kind == AttentionKind::softmax && config_.key_heads == heads_ &&
@@ -133,7 +152,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
   const LayerScope here(layer_);
   const index_t q_columns = heads_ * config_.head_width, k_columns = config_.key_heads * config_.head_width;
   const Tensor q = projected(x, 0, q_columns);
-  const Tensor kv = projected(memory, q_columns, projected_rows(config_, heads_) - q_columns);
+  const Tensor kv =
+      projected(without_bad_padding(memory, masks.key_padding), q_columns, projected_rows(config_, heads_) - q_columns);
   return here.output(out_proj(join_heads(
       mixed(split_heads(q, 0, heads_, config_.head_width), split_heads(kv, 0, config_.key_heads, config_.head_width),
             split_heads(kv, k_columns, config_.key_heads, config_.value_width), options_for(masks)))));
@@ -141,8 +161,9 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const AttentionMasks& masks) const {
   const index_t q_columns = heads_ * config_.head_width, keys = memory.size(1);
-  const Tensor q = projected(x.detach(), 0, q_columns),
-               k = projected(memory.detach(), q_columns, config_.key_heads * config_.head_width);
+  const Tensor of_keys = without_bad_padding(memory.detach(), masks.key_padding);
+  const Tensor q = projected(x.data() == memory.data() ? of_keys : x.detach(), 0, q_columns),
+               k = projected(of_keys, q_columns, config_.key_heads * config_.head_width);
   // With the unit vectors as values, the result of attention is the weights.
   Array units(shape_of({memory.size(0), config_.key_heads, keys, keys}), real(0));
   for (index_t i = 0; i < memory.size(0) * config_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;

@@ -40,7 +40,8 @@ class MultiHeadAttention {
   MultiHeadAttention(MultiHeadAttention&&) = default;
   MultiHeadAttention(const MultiHeadAttention&) = delete;
 
-  /// Self-attention. Throws ShapeError if x or a mask has the wrong shape, UnsupportedError for `mask` with a linear
+  /// Self-attention. A padded row touches nothing, whatever it holds: one that is not finite counts as zeros. Throws
+  /// ShapeError if x or a mask has the wrong shape, UnsupportedError for `mask` with a linear
   /// kind.
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {}) const;
   /// Cross-attention. Throws the same exceptions.

@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/nn/rms_norm.hpp>
 
@@ -8,7 +9,7 @@ RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& option
     : layer_(scope.name_or("rms_norm")), width_(width), eps_(options.eps) {
   const std::string name = "rms_norm " + scope.name();
   if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
-  if (!(eps_ >= 0)) throw ValueError(name, "eps must not be negative, but is " + std::to_string(eps_));
+  if (!(eps_ >= 0)) throw ValueError(name, "eps must not be negative, but is " + number_text(eps_));
   if (options.affine) weight = scope.parameter("weight", {static_cast<std::size_t>(width)}, init::ones());
 }
 

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/optim.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/adam.hpp>
 
 #include <cmath>
@@ -13,19 +14,29 @@ AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups
   check_beta(name, "beta1", options.beta1);
   check_beta(name, "beta2", options.beta2);
   if (!(options.eps >= 0) || std::isinf(options.eps))
-    throw ValueError(name, "eps must not be negative or infinite, but is " + std::to_string(options.eps));
+    throw ValueError(name, "eps must not be negative or infinite, but is " + number_text(options.eps));
+}
+
+kernels::AdamStep AdamBase::numbers(const Update& u) const {
+  const auto t = static_cast<double>(u.steps);
+  return {.beta1 = options_.beta1,
+          .beta2 = options_.beta2,
+          .epsilon = options_.eps,
+          .step = u.lr / (1 - std::pow(options_.beta1, t)),
+          .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
+          .l2 = u.l2,
+          .decay = u.decay};
 }
 
 double AdamBase::update(const Update& u) const {
-  const auto t = static_cast<double>(u.steps);
-  const kernels::AdamStep numbers{.beta1 = options_.beta1,
-                                  .beta2 = options_.beta2,
-                                  .epsilon = options_.eps,
-                                  .step = u.lr / (1 - std::pow(options_.beta1, t)),
-                                  .v_scale = 1 / std::sqrt(1 - std::pow(options_.beta2, t)),
-                                  .l2 = u.l2,
-                                  .decay = u.decay};
-  return kernels::adam(numbers, u.gradient, u.value, u.slots[0], u.slots[1], u.size);
+  return kernels::adam(numbers(u), u.gradient, u.value, u.slots[0], u.slots[1], u.size);
+}
+
+double AdamBase::bound(const Update& rates, double gradient, Bounds& state) const {
+  kernels::StateBounds bounds{state[0], state[1], state[2]};
+  const double largest = kernels::largest_in_step(numbers(rates), gradient, bounds);
+  state = {bounds.value, bounds.first, bounds.second};
+  return largest;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,7 @@
 // Adam with L2 (Kingma and Ba 2015) and AdamW (Loshchilov and Hutter 2019).
 #pragma once
 
+#include <xtape/core/kernels/isa/types.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -19,7 +20,9 @@ class AdamBase : public Optimizer {
   AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AdamOptions& options);
 
  private:
+  kernels::AdamStep numbers(const Update& update) const;
   double update(const Update& update) const final;
+  double bound(const Update& rates, double gradient, Bounds& state) const final;
 
   AdamOptions options_;
 };

@@ -1,6 +1,7 @@
 // Gradient descent along a running mean of the gradients. Not PyTorch's ASGD, which averages the weights.
 #pragma once
 
+#include <xtape/core/kernels/isa/types.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -18,7 +19,9 @@ class AveragedSgdBase : public Optimizer {
   AveragedSgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AveragedSgdOptions& options);
 
  private:
+  kernels::MomentumStep numbers(const Update& update) const;
   double update(const Update& update) const final;
+  double bound(const Update& rates, double gradient, Bounds& state) const final;
 
   AveragedSgdOptions options_;
 };

@@ -11,9 +11,10 @@ index_t count_targets(const IndexArray& targets, index_t ignore) {
   return std::count_if(first, first + targets.size(), [ignore](index_t target) { return target != ignore; });
 }
 
-void divide_grads(const std::vector<Parameter>& parameters, index_t count) {
+void divide_grads(const std::vector<Parameter>& given, index_t count) {
   if (count < 0) throw ValueError("divide_grads", "the count must not be negative, but is " + std::to_string(count));
   if (count == 0) return;
+  const std::vector<Parameter> parameters = distinct(given);
   for (const Parameter& parameter : parameters) parameter.grad();  // throws before any gradient changes
   const real scale = static_cast<real>(1.0 / static_cast<double>(count));
   for (Parameter parameter : parameters) {

@@ -20,8 +20,9 @@ namespace xtape::inline XTAPE_DTYPE {
 index_t count_targets(const IndexArray& targets, index_t ignore = kIgnore);
 
 /// Divides every gradient by `count`, which turns the gradients of a summed loss into those of the mean loss. With a
-/// count of 0 the gradients stay as they are: a sum over no targets has zero gradients. Throws ValueError for a
-/// negative count, GradientError after a failed backward pass.
+/// count of 0 the gradients stay as they are: a sum over no targets has zero gradients. A parameter that is listed
+/// twice is divided once. Throws ValueError for a negative count and for an empty handle, GradientError after a failed
+/// backward pass.
 void divide_grads(const std::vector<Parameter>& parameters, index_t count);
 void divide_grads(const ParamStore& store, index_t count);
 

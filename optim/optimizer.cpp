@@ -1,10 +1,11 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -12,9 +13,9 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 std::string options_text(const std::map<std::string, double>& options) {
-  std::ostringstream out;
-  for (const auto& [name, value] : options) out << (out.tellp() > 0 ? ", " : "") << name << " " << value;
-  return out.str();
+  std::string out;
+  for (const auto& [name, value] : options) out += (out.empty() ? "" : ", ") + name + " " + number_text(value);
+  return out;
 }
 
 }  // namespace
@@ -31,49 +32,131 @@ Optimizer::Optimizer(std::string name, Decay decay, std::vector<ParamGroup> grou
 
 void Optimizer::check_beta(const std::string& optimizer, const char* option, double weight) {
   if (!(weight >= 0 && weight < 1))
-    throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + std::to_string(weight));
+    throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + number_text(weight));
 }
+
+double Optimizer::bound(const Update&, double, Bounds&) const { return std::numeric_limits<double>::infinity(); }
 
 bool Optimizer::step(double lr) {
   if (!(lr >= 0) || std::isinf(lr))
-    throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + std::to_string(lr));
-  const bool finite = gradients_finite(groups_);
-  std::vector<std::pair<Memory*, Update>> updates;  // everything that can throw comes before the first change
-  if (finite) {
-    for (const ParamGroup& group : groups_) {
-      for (Parameter parameter : group.parameters) {
-        if (!parameter.trainable() || !parameter.has_grad()) continue;
-        updates.emplace_back(&memory_[parameter.name()], prepare(group, parameter, lr * group.lr_scale));
-      }
-    }
-  }
+    throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + number_text(lr));
+  std::vector<Pending> updates = pending(lr);  // everything that can throw comes before the first change
+  const bool fits = all_fit(updates);
+  if (fits)
+    for (Pending& one : updates) prepare(one);
   for (auto& [parameter, memory] : memory_) memory.update_norm = 0;
-  for (auto& [memory, what] : updates) {
-    memory->update_norm = std::sqrt(update(what));
-    memory->state.steps = what.steps;
-  }
-  return finite;
+  if (fits)
+    for (Pending& one : updates) make(one);
+  return fits;
 }
 
-Optimizer::Update Optimizer::prepare(const ParamGroup& group, Parameter& parameter, double lr) {
-  ParameterState& state = memory_[parameter.name()].state;
-  Update out{.lr = lr,
-             .l2 = decay_ == Decay::l2 ? group.weight_decay : 0,
-             .decay = decay_ == Decay::decoupled ? lr * group.weight_decay : 0,
-             .steps = state.steps + 1,
-             .gradient = parameter.grad().data(),
-             .value = parameter.edit(),
-             .slots = {},
-             .size = parameter.numel()};
+/// The updates of a step, with rates but without arrays to write into.
+std::vector<Optimizer::Pending> Optimizer::pending(double lr) {
+  std::vector<Pending> out;
+  out.reserve(memory_.size());
+  for (const ParamGroup& group : groups_) {
+    for (const Parameter& parameter : group.parameters) {
+      if (!parameter.trainable() || !parameter.has_grad()) continue;
+      Memory& memory = memory_[parameter.name()];
+      const double rate = lr * group.lr_scale;
+      const Update update{.lr = rate,
+                          .l2 = decay_ == Decay::l2 ? group.weight_decay : 0,
+                          .decay = decay_ == Decay::decoupled ? rate * group.weight_decay : 0,
+                          .steps = memory.state.steps + 1,
+                          .gradient = parameter.grad().data(),
+                          .value = nullptr,
+                          .slots = {},
+                          .size = parameter.numel()};
+      out.push_back({parameter, &memory, update, {}, nullptr});
+    }
+  }
+  return out;
+}
+
+namespace {
+
+index_t size_of(const Array& x) { return static_cast<index_t>(x.size()); }
+
+double bound_of(const Array& x) { return kernels::magnitude_bound(x.data(), size_of(x)); }
+
+}  // namespace
+
+/// Whether all gradients are finite, and all numbers after the step. Tries those updates on copies for which that is
+/// not certain.
+bool Optimizer::all_fit(std::vector<Pending>& pending) const {
+  std::vector<double> gradients;
+  for (const Pending& one : pending) {
+    gradients.push_back(kernels::magnitude_bound(one.update.gradient, one.update.size));
+    if (!std::isfinite(gradients.back())) return false;
+  }
+  const auto finite = [](const Array& x) { return kernels::all_finite(x.data(), size_of(x)); };
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    if (certainly_fits(pending[i], gradients[i])) continue;
+    const auto& trial = pending[i].trial = std::make_unique<Trial>(try_on_copies(pending[i]));
+    if (!finite(trial->value) || !std::all_of(trial->slots.begin(), trial->slots.end(), finite)) return false;
+    pending[i].bounds.clear();
+  }
+  return true;
+}
+
+/// Whether the bounds of the state show that the step stays in the range; they are renewed if they do not.
+bool Optimizer::certainly_fits(Pending& pending, double gradient) const {
+  // Far enough from the end of the range that sums of a few such numbers, and in double their squares, stay inside.
+  constexpr double kCertain = sizeof(real) == 4 ? std::numeric_limits<float>::max() / 8.0 : 1e150;
+  const Memory& memory = *pending.memory;
+  const auto fits = [&] { return bound(pending.update, gradient, pending.bounds) <= kCertain; };
+  pending.bounds = memory.bounds;
+  if (!memory.bounds.empty() && memory.version == pending.parameter.version() && fits()) return true;
+  pending.bounds = {bound_of(pending.parameter.value())};
+  for (const std::string& name : slots_)
+    pending.bounds.push_back(memory.state.steps == 0 ? 0 : bound_of(memory.state.slots.at(name)));
+  return fits();
+}
+
+Optimizer::Trial Optimizer::try_on_copies(const Pending& pending) const {
+  const ParameterState& state = pending.memory->state;
+  Trial out{.value = pending.parameter.value(), .slots = {}};
+  for (const std::string& name : slots_)
+    out.slots.push_back(state.steps == 0 ? Tensor::zeros(out.value.shape()).value() : state.slots.at(name));
+  Update copy = pending.update;
+  copy.value = out.value.data();
+  for (Array& slot : out.slots) copy.slots.push_back(slot.data());
+  out.update_norm = std::sqrt(update(copy));
+  if (std::isinf(out.update_norm)) {  // the squares overflowed
+    Array change = pending.parameter.value();
+    for (std::size_t i = 0; i < change.size(); ++i) change.data()[i] -= out.value.data()[i];
+    out.update_norm = kernels::norm(change.data(), copy.size);
+  }
+  return out;
+}
+
+/// Makes the arrays that the update writes into.
+void Optimizer::prepare(Pending& pending) {
+  ParameterState& state = pending.memory->state;
   for (const std::string& name : slots_) {
     Array& slot = state.slots[name];
     if (state.steps == 0) {
-      slot = Array(parameter.shape());
-      kernels::fill(slot.data(), 0, parameter.numel());
+      slot = Array(pending.parameter.shape());
+      kernels::fill(slot.data(), 0, pending.update.size);
     }
-    out.slots.push_back(slot.data());
+    pending.update.slots.push_back(slot.data());
   }
-  return out;
+  pending.update.value = pending.parameter.edit();
+}
+
+void Optimizer::make(Pending& pending) const {
+  Memory& memory = *pending.memory;
+  if (const auto& trial = pending.trial) {
+    std::copy_n(trial->value.data(), pending.update.size, pending.update.value);
+    for (std::size_t i = 0; i < trial->slots.size(); ++i)
+      std::copy_n(trial->slots[i].data(), pending.update.size, pending.update.slots[i]);
+    memory.update_norm = trial->update_norm;
+  } else {
+    memory.update_norm = std::sqrt(update(pending.update));
+  }
+  memory.bounds = std::move(pending.bounds);
+  memory.version = pending.parameter.version();
+  memory.state.steps = pending.update.steps;
 }
 
 double Optimizer::update_norm(const Parameter& parameter) const {

@@ -4,6 +4,7 @@
 #include <xtape/optim/param_groups.hpp>
 
 #include <map>
+#include <memory>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -27,8 +28,9 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates every trainable parameter that has a gradient; the gradients stay as they are. If one of these gradients
-  /// holds NaN or infinity, changes nothing and returns false. Throws ValueError for a negative, infinite or NaN rate,
-  /// GradientError after a failed backward pass; an exception leaves everything unchanged.
+  /// holds NaN or infinity, or if the step would write NaN or infinity into a parameter or a slot, changes nothing and
+  /// returns false. Throws ValueError for a negative, infinite or NaN rate, GradientError after a failed backward pass;
+  /// an exception leaves everything unchanged.
   bool step(double lr);
 
   const std::string& name() const { return name_; }
@@ -63,6 +65,9 @@ class Optimizer {
     index_t size;
   };
 
+  /// Upper bounds of magnitudes: of the value, then of the slots.
+  using Bounds = std::vector<double>;
+
   /// Throws ValueError or NameError for invalid groups; see check_groups.
   Optimizer(std::string name, Decay decay, std::vector<ParamGroup> groups, std::vector<std::string> slots,
             std::map<std::string, double> options);
@@ -74,13 +79,41 @@ class Optimizer {
   struct Memory {
     ParameterState state;
     double update_norm = 0;
+    Bounds bounds{};            // of value and slots; empty: unknown
+    std::uint64_t version = 0;  // of the parameter to which the bounds belong
+  };
+
+  /// A step on copies of value and slots.
+  struct Trial {
+    Array value;
+    std::vector<Array> slots;
+    double update_norm = 0;
+  };
+
+  /// A parameter that the step will update.
+  struct Pending {
+    Parameter parameter;
+    Memory* memory;
+    Update update;
+    Bounds bounds;  // after the step
+    std::unique_ptr<Trial> trial;
   };
 
   /// Updates the value and the slots of one parameter. Returns the sum of squares of what it subtracted from the value.
   /// Must not throw.
   virtual double update(const Update& update) const = 0;
 
-  Update prepare(const ParamGroup& group, Parameter& parameter, double lr);
+  /// A bound of the magnitude of every number that `update` would compute, from its rates and from bounds of gradient
+  /// and state, which become those of the state after the step. If it is infinite or near the end of the range, the
+  /// step is tried on copies first. Must not read the arrays of `rates`.
+  virtual double bound(const Update& rates, double gradient, Bounds& state) const;
+
+  std::vector<Pending> pending(double lr);
+  bool all_fit(std::vector<Pending>& pending) const;
+  bool certainly_fits(Pending& pending, double gradient) const;
+  Trial try_on_copies(const Pending& pending) const;
+  void prepare(Pending& pending);
+  void make(Pending& pending) const;
   void check_parameter(const Parameter& parameter, const ParameterState& state) const;
 
   std::string name_;

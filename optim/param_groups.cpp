@@ -1,10 +1,9 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/param_groups.hpp>
 
 #include <cmath>
 #include <set>
-#include <sstream>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -21,13 +20,14 @@ std::vector<ParamGroup> decay_groups(const ParamStore& store, double weight_deca
 }
 
 std::string describe(const std::vector<ParamGroup>& groups) {
-  std::ostringstream out;
+  std::string out;
   for (const ParamGroup& group : groups) {
-    out << group.name << " (weight decay " << group.weight_decay << ", rate x " << group.lr_scale << "):";
-    for (const Parameter& parameter : group.parameters) out << ' ' << parameter.name();
-    out << '\n';
+    out += group.name + " (weight decay " + number_text(group.weight_decay) + ", rate x " +
+           number_text(group.lr_scale) + "):";
+    for (const Parameter& parameter : group.parameters) out += " " + parameter.name();
+    out += '\n';
   }
-  return out.str();
+  return out;
 }
 
 void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
@@ -43,15 +43,6 @@ void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& g
         throw NameError(optimizer, "parameter " + parameter.name() + " is in two groups or twice in one group");
     }
   }
-}
-
-bool gradients_finite(const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups)
-    for (const Parameter& parameter : group.parameters)
-      if (parameter.trainable() && parameter.has_grad() &&
-          !kernels::all_finite(parameter.grad().data(), parameter.numel()))
-        return false;
-  return true;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -26,7 +26,4 @@ std::string describe(const std::vector<ParamGroup>& groups);
 /// NameError if a parameter or a parameter name occurs twice.
 void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& groups);
 
-/// Returns whether all gradients that a step would use are finite. Throws GradientError after a failed backward pass.
-bool gradients_finite(const std::vector<ParamGroup>& groups);
-
 }  // namespace xtape::inline XTAPE_DTYPE

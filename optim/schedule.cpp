@@ -1,4 +1,5 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/schedule.hpp>
 
 #include <algorithm>
@@ -18,12 +19,12 @@ void check_steps(const char* schedule, std::initializer_list<index_t> steps) {
 void check_rates(const char* schedule, std::initializer_list<double> rates) {
   for (double rate : rates)
     if (!(rate >= 0) || std::isinf(rate))
-      throw ValueError(schedule, "a rate is negative or not finite: " + std::to_string(rate));
+      throw ValueError(schedule, "a rate is negative or not finite: " + number_text(rate));
 }
 
 void check_fraction(const char* schedule, const char* name, double value) {
   if (!(value >= 0 && value <= 1))
-    throw ValueError(schedule, std::string(name) + " must be from 0 to 1, not " + std::to_string(value));
+    throw ValueError(schedule, std::string(name) + " must be from 0 to 1, not " + number_text(value));
 }
 
 double rising(index_t step, index_t warmup, double peak) {

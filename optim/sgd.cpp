@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/optim.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/optim/sgd.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -12,20 +13,31 @@ SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, 
       options_(options) {
   check_beta(name, "momentum", options.momentum);
   if (!(options.dampening >= 0 && options.dampening <= 1))
-    throw ValueError(name, "dampening must be from 0 to 1, not " + std::to_string(options.dampening));
+    throw ValueError(name, "dampening must be from 0 to 1, not " + number_text(options.dampening));
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
     throw ValueError(name, "nesterov needs a momentum and no dampening");
 }
 
+kernels::MomentumStep SgdBase::numbers(const Update& u) const {
+  const bool remembers = options_.momentum != 0;
+  return {.keep = options_.momentum,
+          .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
+          .gradient_rate = !remembers || options_.nesterov ? u.lr : 0,
+          .velocity_rate = options_.nesterov ? u.lr * options_.momentum : u.lr,
+          .l2 = u.l2,
+          .decay = u.decay};
+}
+
 double SgdBase::update(const Update& u) const {
-  const bool remembers = !u.slots.empty();
-  const kernels::MomentumStep numbers{.keep = options_.momentum,
-                                      .fresh = u.steps == 1 ? 1 : 1 - options_.dampening,
-                                      .gradient_rate = !remembers || options_.nesterov ? u.lr : 0,
-                                      .velocity_rate = options_.nesterov ? u.lr * options_.momentum : u.lr,
-                                      .l2 = u.l2,
-                                      .decay = u.decay};
-  return kernels::momentum(numbers, u.gradient, u.value, remembers ? u.slots[0] : nullptr, u.size);
+  return kernels::momentum(numbers(u), u.gradient, u.value, u.slots.empty() ? nullptr : u.slots[0], u.size);
+}
+
+double SgdBase::bound(const Update& rates, double gradient, Bounds& state) const {
+  kernels::StateBounds bounds{state[0], state.size() > 1 ? state[1] : 0};
+  const double largest = kernels::largest_in_step(numbers(rates), gradient, bounds);
+  state[0] = bounds.value;
+  if (state.size() > 1) state[1] = bounds.first;
+  return largest;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,7 @@
 // Stochastic gradient descent with momentum (Sutskever et al. 2013), in PyTorch's form.
 #pragma once
 
+#include <xtape/core/kernels/isa/types.hpp>
 #include <xtape/optim/optimizer.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -19,7 +20,9 @@ class SgdBase : public Optimizer {
   SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const SgdOptions& options);
 
  private:
+  kernels::MomentumStep numbers(const Update& update) const;
   double update(const Update& update) const final;
+  double bound(const Update& rates, double gradient, Bounds& state) const final;
 
   SgdOptions options_;
 };

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -36,11 +38,20 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// The number that begins at a position of a text, or after spaces there.
+inline double number_at(const std::string& text, std::size_t position) {
+  position = std::min(text.find_first_not_of(' ', position), text.size());
+  double number = 0;
+  const auto read = std::from_chars(text.data() + position, text.data() + text.size(), number);
+  REQUIRE(read.ec == std::errc());
+  return number;
+}
+
 /// The number after the last occurrence of `before` in a text.
 inline double number_after(const std::string& text, const std::string& before) {
   const std::size_t at = text.rfind(before);
   REQUIRE(at != std::string::npos);
-  return std::stod(text.substr(at + before.size()));
+  return number_at(text, at + before.size());
 }
 
 struct Finished {

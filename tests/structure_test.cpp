@@ -190,9 +190,9 @@ TEST_CASE("a family of ops has one name at its three heights") {
   const std::set<std::string> ops = families_in("core/ops"), kernels = families_in("core/kernels");
   // Two families have another name above: the op matmul calls gemm, and optimizers stand in the module optim. The
   // others are tools that no op is named after.
-  const std::set<std::string> without_op = {"gemm",         "optim",       "array_statistics", "blocked_sum",
-                                            "gemm_backend", "isa",         "parallel",         "qr",
-                                            "scratch",      "strided_loop"};
+  const std::set<std::string> without_op = {"gemm",         "optim",        "array_statistics", "blocked_sum",
+                                            "gemm_backend", "isa",          "parallel",         "qr",
+                                            "scratch",      "strided_loop", "wide_range"};
   for (const std::string& family : kernels)
     CHECK_MESSAGE((ops.contains(family) != without_op.contains(family)), "core/kernels/", family, " and core/ops");
   const std::set<std::string> tools = {"lanes", "math", "output", "registers", "store", "tables", "types"};
@@ -335,6 +335,23 @@ TEST_CASE("expressions of xtensor are evaluated at once") {
   allow_nowhere(R"(\bnoalias\()", "it writes while it reads");
   allow_nowhere(R"(\bauto[&*]*\s+\w+\s*=\s*(?:-|\()?xt::)",
                 "an expression keeps references to its operands; name the array type");
+}
+
+TEST_CASE("numbers are written and read the same in every locale") {
+  for_matches(
+      R"re(\b(std::)?(stod|stof|strtod|strtof|atof|sscanf|ostringstream|stringstream|istringstream|setprecision)\b|\bs?n?printf\(.*%[-+0-9.]*[efgEFG])re",
+      [&](const Source& source, std::size_t line, const std::smatch& match) {
+        CHECK_MESSAGE(!in_library(source), place(source, line), ": ", match.str(), ": use core/number_text.hpp");
+      });
+}
+
+TEST_CASE("files are opened and written in one place, which keeps the standard streams free") {
+  const std::set<std::string> allowed = {"data/files.cpp", "inspect/log/console.cpp"};
+  for_matches(R"(\bofstream\b|\bfopen\(|(^|[^\w.])(::)?open(at)?\(|\bcreat\(|\bmkstemp\()",
+              [&](const Source& source, std::size_t line, const std::smatch& match) {
+                const bool free = source.module == "tests" || source.module == "bench" || allowed.contains(source.path);
+                CHECK_MESSAGE(free, place(source, line), ": ", match.str(), ": use open_file or write_file");
+              });
 }
 
 TEST_CASE("comparisons in tests have explicit limits") {

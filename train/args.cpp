@@ -1,12 +1,14 @@
 #include <xtape/core/nearest_name.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/data/utf8.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 #include <xtape/train/args.hpp>
+#include <xtape/train/program.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -18,11 +20,8 @@ namespace {
 
 constexpr std::size_t kHelpColumns = 100;
 
-template <class T>
-std::string shortest(T value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
+std::string shortest(index_t value) { return std::to_string(value); }
+std::string shortest(double value) { return number_text(value); }
 
 std::string value_text(const ArgValue& value) {
   if (const auto* integer = std::get_if<index_t>(&value)) return shortest(*integer);
@@ -39,12 +38,13 @@ std::string range_text(Range<T> range, const char* from, const char* at_least) {
 
 /// Parses the whole text as a finite number in the range.
 template <class T>
-std::optional<ArgValue> read_number(std::string_view text, Range<T> range) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= range.low && value <= range.high) || !std::isfinite(static_cast<double>(value))) return std::nullopt;
-  return value;
+std::optional<ArgValue> read_in(Range<T> range, std::string_view text) {
+  std::optional<T> value;
+  if constexpr (std::is_same_v<T, double>) value = read_number(text);
+  else value = read_integer<T>(text);
+  if (!value || !(*value >= range.low && *value <= range.high)) return std::nullopt;
+  if (!std::isfinite(static_cast<double>(*value))) return std::nullopt;
+  return *value;
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -56,8 +56,7 @@ std::string joined(const std::vector<std::string>& parts) {
 /// Appends a text with line breaks between words, each line starting at column `indent`.
 void append_wrapped(std::string& out, const std::string& text, std::size_t indent) {
   std::size_t column = indent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (const std::string_view word : words_between_spaces(text)) {
     if (column > indent && column + 1 + word.size() > kHelpColumns) {
       out += "\n" + std::string(indent, ' ');
       column = indent;
@@ -107,7 +106,7 @@ Option<index_t> Args::integer(const std::string& name, index_t value, Range<inde
                          .placeholder = "N",
                          .takes = "a whole number " + range_text(range, "from ", "of at least "),
                          .limits = range_text(range, "", "at least "),
-                         .read = [range](std::string_view text) { return read_number(text, range); }})};
+                         .read = [range](std::string_view text) { return read_in(range, text); }})};
 }
 
 Option<double> Args::number(const std::string& name, double value, Range<double> range, const std::string& help) {
@@ -117,7 +116,7 @@ Option<double> Args::number(const std::string& name, double value, Range<double>
                          .placeholder = "X",
                          .takes = "a number " + range_text(range, "from ", "of at least "),
                          .limits = range_text(range, "", "at least "),
-                         .read = [range](std::string_view text) { return read_number(text, range); }})};
+                         .read = [range](std::string_view text) { return read_in(range, text); }})};
 }
 
 Option<std::string> Args::text(const std::string& name, const std::string& value, const std::string& help) {
@@ -171,8 +170,8 @@ void Args::parse(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::cout << help() << std::flush;
-    std::exit(0);
+    std::cout << help();
+    std::exit(finish_output(0));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();  // "--width: 1 required TEXT missing"
     throw UsageError(program_, text.substr(0, text.find(':')) + " needs a value; see --help");

@@ -81,7 +81,8 @@ class Args {
   /// --stop-after. Only --steps, --threads and the options in `may_change` may then have another value.
   void resumable(std::vector<std::string> may_change = {});
 
-  /// Reads the command line and sets the number of threads. --help prints the help and ends the process with code 0. If
+  /// Reads the command line and sets the number of threads. --help prints the help and ends the process with code 0,
+  /// or 1 if it could not be printed. If
   /// an option is given twice, the last value is used. Throws UsageError with a message of one line, and FileError if
   /// the run to resume cannot be read; nothing is changed then.
   void parse(int argc, const char* const* argv);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace xtape {
@@ -18,13 +19,13 @@ constexpr std::string_view kPrefix = run_folder::kStepPrefix, kSuffix = ".safete
 
 json random_json(const RandomPosition& position) {
   json out = {{"block", position.block}, {"left", position.left}};
-  if (position.spare) out["spare"] = *position.spare;
+  if (position.spare) out["spare"] = json_number<json>(*position.spare);
   return out;
 }
 
 RandomPosition read_random(const json& position) {
   RandomPosition out{integer_of<std::uint64_t>(position.at("block")), integer_of<int>(position.at("left")), {}};
-  if (position.contains("spare")) out.spare = position["spare"].get<double>();
+  if (position.contains("spare")) out.spare = number_of(position["spare"]);
   return out;
 }
 
@@ -38,19 +39,21 @@ std::string checkpoint_json(const CheckpointRecord& record) {
               {"flavour", record.dtype},
               {"masks", record.masks},
               {"optimizer", record.optimizer},
-              {"optimizer_options", record.optimizer_options},
+              {"optimizer_options", json::object()},
               {"optimizer_steps", record.optimizer_steps},
               {"tensors", record.tensors},
-              {"states", record.states},
+              {"states", json::object()},
               {"randoms", json::object()}};
   for (const auto& [name, position] : record.randoms) out["randoms"][name] = random_json(position);
-  if (record.best_loss) out["best_loss"] = *record.best_loss;
+  for (const auto& [name, value] : record.optimizer_options) out["optimizer_options"][name] = json_number<json>(value);
+  for (const auto& [name, state] : record.states) out["states"][name] = json_bytes<json>(state);
+  if (record.best_loss) out["best_loss"] = json_number<json>(*record.best_loss);
   return out.dump();
 }
 
 CheckpointRecord read_checkpoint_json(const std::string& path, const std::string& text) {
   try {
-    const json in = json::parse(text);
+    const json in = parse_json<json>(text);
     if (const int format = integer_of<int>(in.at("format_version")); format > kCheckpointFormat)
       throw FileError("checkpoint", path + " has format version " + std::to_string(format) +
                                         ", made by a later version of this library");
@@ -59,13 +62,18 @@ CheckpointRecord read_checkpoint_json(const std::string& path, const std::string
                          .dtype = in.at("flavour"),
                          .masks = integers_by_name<std::uint64_t>(in.at("masks")),
                          .optimizer = in.at("optimizer"),
-                         .optimizer_options = in.at("optimizer_options"),
+                         .optimizer_options = {},
                          .optimizer_steps = integers_by_name<std::int64_t>(in.at("optimizer_steps")),
                          .tensors = integers_by_name<std::size_t>(in.at("tensors")),
                          .randoms = {},
-                         .states = in.at("states")};
+                         .states = {}};
     for (const auto& [name, position] : in.at("randoms").items()) out.randoms.emplace(name, read_random(position));
-    if (in.contains("best_loss")) out.best_loss = in["best_loss"].get<double>();
+    for (const auto& [name, value] : in.at("optimizer_options").items())
+      out.optimizer_options.emplace(name, number_of(value));
+    for (const auto& [name, state] : in.at("states").items()) out.states.emplace(name, bytes_of(state));
+    // Version 0.1.0 wrote null for minus infinity, the only loss that is not finite and lower than another.
+    if (const auto best = in.find("best_loss"); best != in.end())
+      out.best_loss = best->is_null() ? -std::numeric_limits<double>::infinity() : number_of(*best);
     return out;
   } catch (const json::exception&) {
     throw FileError("checkpoint", path + ": its record is damaged");

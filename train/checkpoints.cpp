@@ -217,7 +217,10 @@ index_t Checkpoints::apply(const Contents& contents) {
 }
 
 index_t Checkpoints::resume() {
-  if (args_.resume().empty()) return 0;
+  if (args_.resume().empty()) {
+    if (must_stop(0)) stop(0);
+    return 0;
+  }
   const std::vector<index_t> steps = checkpoint_steps(directory_);
   for (const index_t step : steps) {
     const std::string path = checkpoint_path(directory_, step);
@@ -230,12 +233,16 @@ index_t Checkpoints::resume() {
       std::cerr << "warning: " << error.what() << std::endl;
       continue;
     }
+    if (must_stop(contents->record.step)) stop(contents->record.step);
     if (options_.console) std::cout << "Going on at step " << contents->record.step << " from " << path << std::endl;
-    return apply(*contents);
+    apply(*contents);
+    if (contents->record.step >= args_.steps()) signals_.reset();
+    return contents->record.step;
   }
   if (!steps.empty()) throw FileError("checkpoint", "no checkpoint in " + directory_ + " is intact");
   if (options_.console) std::cout << "There is no checkpoint in " << run_ << ": the run starts anew" << std::endl;
   for (const auto& [name, object] : states_) object.second(0, "");
+  if (must_stop(0)) stop(0);
   return 0;
 }
 
@@ -267,21 +274,31 @@ void Checkpoints::validated(index_t step, double loss) {
   save_in_directory(directory_ + "/" + run_folder::kBest, step);
 }
 
-void Checkpoints::step(index_t step) {
-  const index_t done = step + 1;
+bool Checkpoints::must_stop(index_t done) const {
+  if (signals_ && signals_->noted() != 0) return true;
+  return args_.stop_after() > 0 && done >= args_.stop_after() && done < args_.steps();
+}
+
+void Checkpoints::stop(index_t done) const {
   const int signal = signals_ ? signals_->noted() : 0;
-  const bool last = done == args_.steps();
-  const bool stop = signal != 0 || (done == args_.stop_after() && !last);
-  if (stop || last || done % options_.interval == 0) {
-    save_in_directory(checkpoint_path(directory_, done), done);
-    remove_old(done);
-  }
-  if (last) signals_.reset();
-  if (!stop) return;
-  const std::string by = signal == 0 ? "" : signal == SIGINT ? " by SIGINT" : " by SIGTERM";
+  const std::string by = signal == 0         ? ""
+                         : signal == SIGINT  ? " by SIGINT"
+                         : signal == SIGTERM ? " by SIGTERM"
+                                             : " by SIGHUP";
   throw StopRequested(signal == 0 ? 0 : 128 + signal, "stopped" + by + " after " + std::to_string(done) + " of " +
                                                           std::to_string(args_.steps()) +
                                                           " steps; to go on: " + args_.program() + " --resume " + run_);
+}
+
+void Checkpoints::step(index_t step) {
+  const index_t done = step + 1;
+  const bool last = done >= args_.steps(), must = must_stop(done);  // asked once: a signal may come while it saves
+  if (must || last || done % options_.interval == 0) {
+    save_in_directory(checkpoint_path(directory_, done), done);
+    remove_old(done);
+  }
+  if (must) stop(done);
+  if (last) signals_.reset();
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

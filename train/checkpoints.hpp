@@ -37,8 +37,8 @@ struct CheckpointOptions {
 
 class Checkpoints {
  public:
-  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT and SIGTERM take effect
-  /// at the end of a step. Throws ValueError for an interval or a number to keep below 1.
+  /// Checkpoints of the run of `log`, whose state is saved and loaded too. From here on SIGINT, SIGTERM and SIGHUP take
+  /// effect at the end of a step. Throws ValueError for an interval or a number to keep below 1.
   Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
               const CheckpointOptions& options = {});
   /// Checkpoints in the folder `run`, without a log.
@@ -62,16 +62,17 @@ class Checkpoints {
 
   /// Returns the step to start with: 0 in a new run. With --resume loads the newest intact checkpoint and prints a
   /// warning for each damaged one. Throws FileError if all are damaged, MismatchError with all differences if the
-  /// newest intact one does not fit.
+  /// newest intact one does not fit, and StopRequested if args.stop_after() steps are done or a signal has come; then
+  /// nothing is loaded. A run that has done all of args.steps() is loaded, and has no step to start with.
   index_t resume();
 
   /// Reports a validation loss measured before `step`. If it is the lowest so far, saves the state in
   /// checkpoints/best.safetensors. NaN is ignored.
   void validated(index_t step, double loss);
 
-  /// Call it at the end of every step, after zero_grad(). Saves a checkpoint every `interval` steps. After SIGINT,
-  /// SIGTERM or args.stop_after() steps, saves one and throws StopRequested. Throws ValueError if there are gradients,
-  /// FileError if the file cannot be written; older checkpoints stay unchanged.
+  /// Call it at the end of every step, after zero_grad(). Saves a checkpoint every `interval` steps. After a
+  /// signal or at least args.stop_after() steps, saves one and throws StopRequested. Throws ValueError if there are
+  /// gradients, FileError if the file cannot be written; older checkpoints stay unchanged.
   void step(index_t step);
 
   /// Saves the state before `step` in a file.
@@ -94,6 +95,8 @@ class Checkpoints {
   void check_record(const CheckpointRecord& record, const Metadata& metadata, Mismatches& mismatches) const;
   void save_in_directory(const std::string& path, index_t step);
   void remove_old(index_t done) const;
+  bool must_stop(index_t done) const;
+  [[noreturn]] void stop(index_t done) const;
 
   const Args& args_;
   ParamStore& store_;

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/files.hpp>
+#include <xtape/data/json.hpp>
 #include <xtape/train/name_map.hpp>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::string with_dots(const std::vector<std::string>& parts) {
 
 NameMap NameMap::load(const std::string& path) {
   const auto fail = [&path](const std::string& what) { throw FileError("name map", path + ": " + what); };
-  const auto names = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  const auto names = parse_json<nlohmann::ordered_json>(read_file(path));
   if (!names.is_object()) fail("this is not a JSON object of names");
   NameMap map;
   for (const auto& [foreign, ours] : names.items()) {

@@ -3,8 +3,12 @@
 #include <xtape/train/program.hpp>
 #include <xtape/train/stop_signals.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <new>
+#include <string>
 
 namespace xtape {
 
@@ -17,9 +21,7 @@ int report(const char* message, int code, const char* kind = "error: ") noexcept
   return code;
 }
 
-}  // namespace
-
-int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
+int code_of(void (*body)(int, char**), int argc, char** argv) noexcept {
   try {
     body(argc, argv);
     return 0;
@@ -40,6 +42,22 @@ int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
   } catch (...) {
     return report("an exception of unknown type", 1);
   }
+}
+
+}  // namespace
+
+int run_program(void (*body)(int, char**), int argc, char** argv) noexcept {
+  return finish_output(code_of(body, argc, argv));
+}
+
+int finish_output(int code) noexcept {
+  std::cout.flush();
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  const int reason = errno;
+  if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  const char* const text = flushed ? "a part of the output is lost" : std::strerror(reason);
+  return report((std::string("standard output cannot be written: ") + text).c_str(), code == 0 ? 1 : code);
 }
 
 }  // namespace xtape

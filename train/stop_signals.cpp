@@ -36,11 +36,14 @@ StopSignals::StopSignals() {
   ours.sa_flags = SA_RESTART;
   sigaction(SIGINT, &ours, &interrupt_before_);
   sigaction(SIGTERM, &ours, &terminate_before_);
+  sigaction(SIGHUP, nullptr, &hangup_before_);
+  if (hangup_before_.sa_handler != SIG_IGN) sigaction(SIGHUP, &ours, nullptr);
 }
 
 StopSignals::~StopSignals() {
   sigaction(SIGINT, &interrupt_before_, nullptr);
   sigaction(SIGTERM, &terminate_before_, nullptr);
+  sigaction(SIGHUP, &hangup_before_, nullptr);
 }
 
 int StopSignals::noted() const { return first_signal; }

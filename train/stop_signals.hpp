@@ -1,4 +1,5 @@
-// StopSignals: stops a program at the end of a step after SIGINT (Ctrl-C) or SIGTERM.
+// StopSignals: stops a program at the end of a step after SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal is
+// closed).
 #pragma once
 
 #include <csignal>
@@ -18,8 +19,8 @@ class StopRequested : public std::runtime_error {
   int exit_code_;
 };
 
-/// Records SIGINT and SIGTERM while it lives. A SIGINT after a recorded signal ends the process at once. Only one
-/// object may exist at a time.
+/// Records SIGINT, SIGTERM and SIGHUP while it lives; a SIGHUP that is ignored, as under nohup, stays so. A SIGINT
+/// after a recorded signal ends the process at once. Only one object may exist at a time.
 class StopSignals {
  public:
   StopSignals();
@@ -31,7 +32,7 @@ class StopSignals {
   int noted() const;
 
  private:
-  struct sigaction interrupt_before_{}, terminate_before_{};
+  struct sigaction interrupt_before_{}, terminate_before_{}, hangup_before_{};
 };
 
 }  // namespace xtape

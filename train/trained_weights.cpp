@@ -1,7 +1,6 @@
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/train/trained_weights.hpp>
-
-#include <cstdio>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -43,9 +42,7 @@ index_t TrainedWeights::heads(index_t given) const {
 void TrainedWeights::load(ParamStore& store) const { load_weights(file_, store, names_); }
 
 std::string format_evaluation(double nats, const IndexArray& ids) {
-  char text[96];
-  std::snprintf(text, sizeof text, "%.6f nats per character over %zu characters", nats, ids.size() - 1);
-  return text;
+  return number_text(nats, "%.6f nats per character over ") + std::to_string(ids.size() - 1) + " characters";
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

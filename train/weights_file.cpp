@@ -12,15 +12,17 @@ bool only_of_checkpoints(const std::string& name) {
   return name.starts_with(kOptimizerPrefix) || name.starts_with(kCarriedPrefix);
 }
 
-/// Appends the tensor of a name if it has the expected shape; otherwise reports the mismatch.
+/// Appends the tensor of a name, converted, if it has the expected shape; otherwise reports the mismatch.
+template <class Values>
 void fit(const std::string& name, const Shape& wanted, const std::map<std::string, const StoredTensor*>& given,
-         std::vector<std::pair<std::string, Array>>& out, Mismatches& mismatches) {
+         std::vector<std::pair<std::string, Values>>& out, Mismatches& mismatches) {
   const auto found = given.find(name);
   if (found == given.end()) return mismatches.missing(name);
   const StoredTensor& tensor = *found->second;
   if (!same_shape(tensor.shape, wanted)) return mismatches.shape(name, tensor.shape, wanted);
   try {
-    out.emplace_back(name, to_array(tensor));
+    if constexpr (std::is_same_v<Values, Array>) out.emplace_back(name, to_array(tensor));
+    else out.emplace_back(name, to_indices(tensor));
   } catch (const FileError& error) {
     mismatches.other(error.what());
   }
@@ -85,6 +87,8 @@ Snapshot fitting_values(const ParamStore& store, const std::vector<StoredTensor>
   }
   for (const Buffer& buffer : store.buffers())
     fit(buffer.name(), buffer.value().shape(), given, out.buffers, mismatches);
+  for (const IntegerBuffer& buffer : store.integer_buffers())
+    fit(buffer.name(), buffer.value().shape(), given, out.integer_buffers, mismatches);
   for (const StoredTensor& tensor : tensors)
     if (!store.contains(tensor.name)) mismatches.unexpected(tensor.name);
   return out;
@@ -94,6 +98,7 @@ std::vector<StoredTensor> stored_values(const ParamStore& store) {
   std::vector<StoredTensor> out;
   for (const Parameter& parameter : store.parameters()) out.push_back(stored(parameter.name(), parameter.value()));
   for (const Buffer& buffer : store.buffers()) out.push_back(stored(buffer.name(), buffer.value()));
+  for (const IntegerBuffer& buffer : store.integer_buffers()) out.push_back(stored(buffer.name(), buffer.value()));
   for (const StoredTensor& tensor : out)
     if (only_of_checkpoints(tensor.name))
       throw NameError("save_weights", "the name '" + tensor.name + "' is reserved for checkpoints");

@@ -104,7 +104,7 @@ void rows(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c), weights = operand(r);
   Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(weight.shape()), bias_sums(weight.shape());
-  std::vector<double> sums(static_cast<std::size_t>(r));
+  std::vector<kernels::LogSum> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
   const std::string size = text({r, c});
@@ -118,15 +118,14 @@ void rows(index_t r, index_t c) {
   by_bandwidth("log_softmax backward", size, {2, 1}, n,
                [&] { kernels::log_softmax_backward(x.data(), dy.data(), y.data(), false, r, c); });
   by_bandwidth("cross_entropy", size, {1}, n,
-               [&] { kernels::cross_entropy(x.data(), targets.data(), 0, losses.data(), sums.data(), r, c); });
+               [&] { kernels::cross_entropy(x.data(), targets.data(), 0, 1, losses.data(), sums.data(), r, c); });
   by_bandwidth("cross_entropy backward", size, {1, 1}, n, [&] {
     kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
   });
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
-    kernels::layer_norm(x.data(), weight.data(), weight.data(), real(1e-5), y.data(), mean.data(), inverse.data(), r,
-                        c);
+    kernels::layer_norm(x.data(), weight.data(), weight.data(), 1e-5, y.data(), mean.data(), inverse.data(), r, c);
   });
-  const kernels::NormRows in{x.data(), weight.data(), mean.data(), inverse.data(), dy.data(), r, c};
+  const kernels::NormRows in{x.data(), weight.data(), 1e-5, mean.data(), inverse.data(), dy.data(), r, c};
   by_bandwidth("layer_norm backward, dx", size, {2, 1}, n,
                [&] { kernels::layer_norm_backward(in, {y.data()}, {}, {}); });
   by_bandwidth("layer_norm backward, all", size, {2, 1}, n,
@@ -137,19 +136,18 @@ void batch_norm(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c);
   Array y(x.shape());
-  std::vector<double> mean(static_cast<std::size_t>(c)), inverse(mean), sums(mean), normal_sums(mean);
+  std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), sums(mean), normal_sums(mean);
+  const kernels::ColumnNorm norm{mean.data(), divisor.data()};
   const std::string size = text({r, c});
   by_bandwidth("column moments", size, {1}, n,
-               [&] { kernels::column_moments(x.data(), mean.data(), inverse.data(), r, c); });
-  by_bandwidth("batch_norm", size, {1, 1}, n, [&] {
-    kernels::batch_norm(x.data(), mean.data(), inverse.data(), weight.data(), weight.data(), y.data(), r, c);
-  });
-  by_bandwidth("batch_norm sums", size, {2}, n, [&] {
-    kernels::batch_norm_sums(x.data(), mean.data(), inverse.data(), dy.data(), sums.data(), normal_sums.data(), r, c);
-  });
+               [&] { kernels::column_moments(x.data(), 1e-5, mean.data(), variance.data(), divisor.data(), r, c); });
+  by_bandwidth("batch_norm", size, {1, 1}, n,
+               [&] { kernels::batch_norm(x.data(), norm, weight.data(), weight.data(), y.data(), r, c); });
+  by_bandwidth("batch_norm sums", size, {2}, n,
+               [&] { kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), r, c); });
   by_bandwidth("batch_norm backward", size, {2, 1}, n, [&] {
-    kernels::batch_norm_backward(x.data(), mean.data(), inverse.data(), weight.data(), dy.data(), sums.data(),
-                                 normal_sums.data(), y.data(), false, r, c);
+    kernels::batch_norm_backward(x.data(), norm, weight.data(), dy.data(), sums.data(), normal_sums.data(), y.data(),
+                                 false, r, c);
   });
 }
 
@@ -195,7 +193,8 @@ void products(const char* workload) {
 void attention(index_t batches, index_t heads, index_t length, index_t width, bool causal) {
   const index_t n = batches * heads * length * width;
   const Array q = operand(n), k = operand(n), v = operand(n), upstream = operand(n);
-  Array out(q.shape()), dq(q.shape()), dk(q.shape()), dv(q.shape()), sums(shape_of({batches * heads * length}));
+  Array out(q.shape()), dq(q.shape()), dk(q.shape()), dv(q.shape());
+  std::vector<kernels::SoftmaxRow> sums(static_cast<std::size_t>(batches * heads * length));
   const auto in = [&](const Array& a) {
     return kernels::HeadsIn{a.data(), heads * length * width, length * width, width};
   };

@@ -166,39 +166,47 @@ index_t row_index(const AttentionProblem& p, const Block& block) {
 }
 
 void forward_block(const AttentionProblem& p, const Block& block, const Packed& packed, Workspace& work, HeadsOut out,
-                   real* log_sums) {
+                   SoftmaxRow* sums) {
   const ScoreRows rows = score_rows(p, block);
   real* scores = work.weights.data();
   real* inverse_sums = work.row_values.data();
   real* to = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, scores);
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  isa().attention.weights(rows, scores, factors, log_sums + row_index(p, block), inverse_sums);
+  isa().attention.weights(rows, scores, factors, sums + row_index(p, block), inverse_sums);
   const index_t key_head = block.h / (p.heads / p.key_heads);
   add_weighted(block.rows, block.keys, p.value_width, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::a),
                packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
   isa().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
+/// Makes the scores of queries without an upstream gradient minus infinity: they contribute nothing, even if NaN.
+void drop_unused_queries(const ScoreRows& rows, const real* upstream, index_t stride, index_t width, real* scores) {
+  for (index_t r = 0; r < rows.rows; ++r)
+    if (std::all_of(upstream + r * stride, upstream + r * stride + width, [](real x) { return x == 0; }))
+      std::fill_n(scores + r * rows.stride, rows.visible(r), -std::numeric_limits<real>::infinity());
+}
+
 /// Computes the weights of the block after dropout in work.weights, and d loss / d (q k^T) in work.gradients:
 /// scale * w * (factor * (dout v^T) - sum(dout * out)) by elements, with w the weights before dropout.
-ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn out, const real* log_sums,
+ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn out, const SoftmaxRow* sums,
                           HeadsIn upstream, const Packed& packed, Workspace& work) {
   const ScoreRows rows = score_rows(p, block);
   const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
   const real* result = out.at(block.b, block.h) + block.first * out.row;
   scores_of(p, block, packed, rows, work.weights.data());
+  drop_unused_queries(rows, up, upstream.row, p.value_width, work.weights.data());
   gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.gradients.data(),
        rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
   isa().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_values.data());
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
-  isa().attention.score_gradients(rows, work.weights.data(), factors, log_sums + row_index(p, block),
+  isa().attention.score_gradients(rows, work.weights.data(), factors, sums + row_index(p, block),
                                   work.row_values.data(), p.scale, work.gradients.data());
   return rows;
 }
 
 /// All gradients of the heads that share one key head.
-void backward_group(const AttentionProblem& p, index_t b, index_t key_head, HeadsIn out, const real* log_sums,
+void backward_group(const AttentionProblem& p, index_t b, index_t key_head, HeadsIn out, const SoftmaxRow* sums,
                     HeadsIn upstream, const AttentionGradients& g) {
   const index_t group = p.heads / p.key_heads;
   const Packed packed(p, b, key_head, true);
@@ -208,7 +216,7 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
     // The last block first: it attends to all keys, and so writes all of dk and dv.
     for (index_t first = (p.queries - 1) / kBackwardRows * kBackwardRows; first >= 0; first -= kBackwardRows) {
       const Block block = block_at(p, b, h, first, kBackwardRows);
-      const ScoreRows scores = score_gradients(p, block, out, log_sums, upstream, packed, work);
+      const ScoreRows scores = score_gradients(p, block, out, sums, upstream, packed, work);
       const CausalSkip across = skip_of(p, scores, CausalSkip::Operand::transposed_a);
       if (g.dq.data) {
         real* dq = g.dq.at(b, h) + first * g.dq.row;
@@ -230,20 +238,20 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
 
 }  // namespace
 
-void attention(const AttentionProblem& p, HeadsOut out, real* log_sums) {
+void attention(const AttentionProblem& p, HeadsOut out, SoftmaxRow* sums) {
   parallel_for(p.batches * p.heads, [&](index_t task) {
     const index_t b = task / p.heads, h = task % p.heads;
     const Packed packed(p, b, h / (p.heads / p.key_heads), false);
     Workspace work(p, kForwardRows, false);
     for (index_t first = 0; first < p.queries; first += kForwardRows)
-      forward_block(p, block_at(p, b, h, first, kForwardRows), packed, work, out, log_sums);
+      forward_block(p, block_at(p, b, h, first, kForwardRows), packed, work, out, sums);
   });
 }
 
-void attention_backward(const AttentionProblem& p, HeadsIn out, const real* log_sums, HeadsIn upstream,
+void attention_backward(const AttentionProblem& p, HeadsIn out, const SoftmaxRow* sums, HeadsIn upstream,
                         const AttentionGradients& gradients) {
   parallel_for(p.batches * p.key_heads, [&](index_t task) {
-    backward_group(p, task / p.key_heads, task % p.key_heads, out, log_sums, upstream, gradients);
+    backward_group(p, task / p.key_heads, task % p.key_heads, out, sums, upstream, gradients);
   });
 }
 

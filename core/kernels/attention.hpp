@@ -2,7 +2,7 @@
 // skipped, and the backward function recomputes the weights from the log of each row's sum.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
@@ -35,16 +35,17 @@ struct AttentionProblem {
   HeadsIn q, k, v;
 };
 
-/// out = softmax(scale q k^T) v by heads. log_sums [batches, heads, queries] is for the backward function; for a query
-/// that attends to no key it is minus infinity and out is zero. Hidden keys and values have no influence, even if NaN.
-void attention(const AttentionProblem& problem, HeadsOut out, real* log_sums);
+/// out = softmax(scale q k^T) v by heads. sums [batches, heads, queries] is for the backward function. For a query that
+/// attends to no key, out is zero. Hidden keys and values have no influence, even if NaN.
+void attention(const AttentionProblem& problem, HeadsOut out, SoftmaxRow* sums);
 
 /// Where the gradients go, each written or added to; a null data pointer: not needed.
 struct AttentionGradients {
   HeadsOut dq, dk, dv;
   bool accumulate_q, accumulate_k, accumulate_v;
 };
-void attention_backward(const AttentionProblem& problem, HeadsIn out, const real* log_sums, HeadsIn upstream,
+/// A query whose upstream gradient is all zero contributes nothing, even if it is NaN.
+void attention_backward(const AttentionProblem& problem, HeadsIn out, const SoftmaxRow* sums, HeadsIn upstream,
                         const AttentionGradients& gradients);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -42,10 +42,11 @@ void for_row_blocks(index_t rows, index_t work, const Body& body) {
   for (index_t b = 0; b < blocks; ++b) task(b);
 }
 
-/// Sums over the rows of a matrix: put(c, total) for every column c. block(first, count, out) writes the sums of rows
-/// first..first+count-1 to out [columns], in `real`; the sums of the blocks are added in double.
-template <class Block, class Put>
-void blocked_column_sums(index_t rows, index_t columns, index_t work, const Block& block, const Put& put) {
+/// Sums over the rows of a matrix: finish(totals [columns]). block(first, count, out) writes the sums of rows
+/// first..first+count-1 to out [columns], in `real`; the sums of the blocks are added in double. A total that is not
+/// finite may have overflowed in a block.
+template <class Block, class Finish>
+void blocked_column_sums(index_t rows, index_t columns, index_t work, const Block& block, const Finish& finish) {
   const Scratch<real> partial(row_blocks(rows) * columns);
   for_row_blocks(rows, work,
                  [&](index_t b, index_t first, index_t count) { block(first, count, partial.data() + b * columns); });
@@ -53,7 +54,7 @@ void blocked_column_sums(index_t rows, index_t columns, index_t work, const Bloc
   std::fill_n(totals.data(), columns, 0.0);
   for (index_t b = 0; b < row_blocks(rows); ++b)  // in the order of memory
     for (index_t c = 0; c < columns; ++c) totals[c] += static_cast<double>(partial[b * columns + c]);
-  for (index_t c = 0; c < columns; ++c) put(c, totals[c]);
+  finish(totals.data());
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -19,6 +19,12 @@ void in_blocks(index_t length, const Body& body) {
   for (index_t first = 0; first < length; first += kBlock) body(first, std::min(kBlock, length - first));
 }
 
+/// out += weights^T rows for `count` rows, without those of weight 0: they may be infinite.
+void add_rows(const real* weights, const real* rows, index_t count, index_t width, real* out) {
+  for (index_t s = 0; s < count; ++s)
+    if (weights[s] != 0) isa().arithmetic.scaled(rows + s * width, weights[s], out, true, width);
+}
+
 /// All queries of one key head: row r is query r % queries of the group's head r / queries.
 void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
   const index_t group = p.heads / p.key_heads, rows = group * p.queries;
@@ -49,8 +55,14 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
       isa().arithmetic.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
     }
   });
-  for (index_t r = 0; r < rows; ++r)
-    std::copy_n(sums.data() + r * value_width, p.value_width, out + (first_row + r) * p.value_width);
+  for (index_t r = 0; r < rows; ++r) {
+    real* sum = sums.data() + r * value_width;
+    if (!isa().reduce.all_finite(sum, value_width)) {
+      std::fill_n(sum, value_width, real(0));
+      add_rows(weights.data() + r * longest, values, visible[r % p.queries], value_width, sum);
+    }
+    std::copy_n(sum, p.value_width, out + (first_row + r) * p.value_width);
+  }
 }
 
 }  // namespace

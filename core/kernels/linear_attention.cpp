@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
@@ -14,6 +15,16 @@ namespace {
 
 using Problem = LinearAttentionProblem;
 constexpr real kMinusInfinity = -std::numeric_limits<real>::infinity();
+
+/// Holds the product of any two numbers, in range.
+using Wide = std::conditional_t<sizeof(real) == 4, double, long double>;
+
+/// Whether a denominator lies so well within the range that products and its inverse do so too.
+bool is_ordinary(Wide denominator) {
+  constexpr Wide small = sizeof(real) == 4 ? 0x1p-60L : 0x1p-500L;
+  const Wide size = denominator < 0 ? -denominator : denominator;
+  return size > small && size < 1 / small;
+}
 
 index_t padded_width(index_t value_width) {
   const index_t lanes = isa().linear_attention.lanes;
@@ -24,12 +35,16 @@ index_t visible_keys(const Problem& p, index_t query) {
   return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
 }
 
-/// exp(x - running_max) for x <= running_max; 0 for minus infinity, whatever the maximum.
-real rescale_factor(real x, real running_max) { return x == kMinusInfinity ? 0 : std::exp(x - running_max); }
+/// exp(x - running_max) for x <= running_max; 0 for minus infinity, whatever the maximum. Infinite weights are equal.
+real rescale_factor(real x, real running_max) {
+  if (x == kMinusInfinity) return 0;
+  return x == running_max ? 1 : std::exp(x - running_max);
+}
 
 /// The sums of one key head, divided by exp(running_max): rows_f = sum_j k_jf v_j, totals_f = sum_j k_jf. The normal
-/// form has one maximum, running_max[0], over its log key weights; the separable form one for each feature. The maxima
-/// are those of the keys added so far, so a later key cannot change earlier results.
+/// form has one maximum, running_max[0], over its log key weights (0 if it has none); the separable form one for each
+/// feature. The maxima are those of the keys added so far, so a later key cannot change earlier results. A maximum of
+/// minus infinity means that no key with a weight was added.
 class Sums {
  public:
   Sums(index_t features, index_t value_width, real* state)
@@ -126,11 +141,13 @@ struct Group {
       isa().unary.value(Unary::exp, {}, features.data(), features.data(), p.features);
       return features.data();
     }
-    if (!log_key_weights) return row;
-    isa().arithmetic.scaled(row, rescale_factor(log_key_weights[j], running_max[0]), features.data(), false,
-                            p.features);
+    const real factor = rescale_factor(log_key_weight(j), running_max[0]);
+    if (factor == 1) return row;
+    isa().arithmetic.scaled(row, factor, features.data(), false, p.features);
     return features.data();
   }
+
+  real log_key_weight(index_t j) const { return log_key_weights ? log_key_weights[j] : 0; }
 
   void raise_running_max(const Sums& sums, index_t j) const {
     for (index_t f = 0; p.separable && f < p.features; ++f) {
@@ -139,9 +156,10 @@ struct Group {
       sums.rescale_row(f, rescale_factor(sums.running_max[f], x));
       sums.running_max[f] = x;
     }
-    if (p.separable || !log_key_weights || !(log_key_weights[j] > sums.running_max[0])) return;
-    sums.rescale(rescale_factor(sums.running_max[0], log_key_weights[j]));
-    sums.running_max[0] = log_key_weights[j];
+    const real x = log_key_weight(j);
+    if (p.separable || x <= sums.running_max[0]) return;  // a NaN goes on
+    if (sums.running_max[0] != kMinusInfinity) sums.rescale(rescale_factor(sums.running_max[0], x));
+    sums.running_max[0] = x;
   }
 
   /// Adds the keys that query t is the first to attend to.
@@ -153,14 +171,31 @@ struct Group {
     }
   }
 
+  /// The denominator of a query in the normal form; 0 if it attends to no key with a weight, whatever the query holds.
+  Wide denominator(const Sums& sums, const real* q) const {
+    if (sums.running_max[0] == kMinusInfinity) return 0;
+    const double total = isa().reduce.dot(q, sums.totals, p.features);
+    if (is_ordinary(total)) return total;
+    Wide wide = 0;
+    for (index_t f = 0; f < p.features; ++f) wide += static_cast<Wide>(q[f]) * static_cast<Wide>(sums.totals[f]);
+    return wide;
+  }
+
   /// w_f, with which the output of a query is sum_f w_f rows_f; `out` may be the group's feature row.
-  void row_weights(const Sums& sums, const real* q, real* out) const {
+  void row_weights(const Sums& sums, const real* q, Wide total, real* out) const {
     if (p.separable) {
       for (index_t f = 0; f < p.features; ++f) out[f] = sums.totals[f] == 0 ? 0 : q[f] / sums.totals[f];
-      return;
+    } else {
+      divide(q, total, out);
     }
-    const double total = isa().reduce.dot(q, sums.totals, p.features);
-    isa().arithmetic.scaled(q, total == 0 ? 0 : static_cast<real>(1 / total), out, false, p.features);
+  }
+
+  /// out = x / total for a row of features; 0 for a total of 0.
+  void divide(const real* x, Wide total, real* out) const {
+    if (total == 0) return void(std::fill_n(out, p.features, real(0)));
+    if (is_ordinary(total))
+      return isa().arithmetic.scaled(x, static_cast<real>(1 / static_cast<double>(total)), out, false, p.features);
+    for (index_t f = 0; f < p.features; ++f) out[f] = static_cast<real>(static_cast<Wide>(x[f]) / total);
   }
 };
 
@@ -182,7 +217,8 @@ void forward(const Group& group, const Sums& sums, real* out) {
   for (index_t t = 0; t < p.queries; ++t) {
     group.advance(sums, t);
     for (index_t g = 0; g < group.size; ++g) {
-      group.row_weights(sums, group.query(g, t), group.features.data());
+      const real* q = group.query(g, t);
+      group.row_weights(sums, q, p.separable ? 1 : group.denominator(sums, q), group.features.data());
       sums.gemv_transposed(group.features.data(), group.buffer.data());
       std::copy_n(group.buffer.data(), p.value_width, group.output(out, g, t));
     }
@@ -218,24 +254,24 @@ void trace_queries(const Group& group, const Sums& sums, const real* out, const 
       real* total_gradients = trace.total_gradients.data() + (g * p.queries + t) * p.features;
       real* to = dq ? head_of(dq, group.b, p.heads, group.first_head + g, p.queries, p.features) + t * p.features : dq;
       const real* dy = group.output(upstream, g, t);
-      if (all_zero(dy, p.value_width)) {
+      const real* q = group.query(g, t);
+      const Wide total = p.separable ? 1 : group.denominator(sums, q);
+      if (total == 0 || all_zero(dy, p.value_width)) {
         std::fill_n(weights, p.features, real(0));
         std::fill_n(total_gradients, p.features, real(0));
         zero_unless(accumulate, to, p.features);
         continue;
       }
-      const real* q = group.query(g, t);
-      group.row_weights(sums, q, weights);
+      group.row_weights(sums, q, total, weights);
       sums.gemv(group.in_padded(dy), gradients.data());
-      const double total = p.separable ? 1 : isa().reduce.dot(q, sums.totals, p.features);
-      const real inverse = total == 0 ? 0 : static_cast<real>(1 / total);
       const real through_output = static_cast<real>(isa().reduce.dot(dy, group.output(out, g, t), p.value_width));
       for (index_t f = 0; f < p.features; ++f) {
         const real z = sums.totals[f];
         const real share = p.separable ? (z == 0 ? 0 : gradients[f] / z) : through_output;  // o.dy
-        gradients[f] = p.separable ? share : inverse * (gradients[f] - z * share);
+        gradients[f] = p.separable ? share : gradients[f] - z * share;
         total_gradients[f] = -weights[f] * share;
       }
+      if (!p.separable) group.divide(gradients.data(), total, gradients.data());
       write_or_add(gradients.data(), to, accumulate, p.features);
     }
   }
@@ -255,7 +291,7 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
     if (t + 1 < p.queries) {
       for (index_t f = 0; p.separable && f < p.features; ++f)
         sums.rescale_row(f, rescale_factor(running_max[f], later[f]));
-      if (!p.separable && group.log_key_weights) sums.rescale(rescale_factor(running_max[0], later[0]));
+      if (!p.separable) sums.rescale(rescale_factor(running_max[0], later[0]));
     }
     for (index_t g = 0; g < group.size; ++g) {
       const index_t at = (g * p.queries + t) * p.features;
@@ -269,8 +305,8 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
       if (group.hidden(j)) continue;  // its gradients stay zero
       sums.gemv(group.in_padded(group.v + j * p.value_width), gradients.data());
       const real* key = group.key(j, running_max);  // divided by exp(running_max), as the sums are
-      const real key_factor =
-          p.separable || !group.log_key_weights ? 1 : rescale_factor(group.log_key_weights[j], running_max[0]);
+      const real key_factor = p.separable ? 1 : rescale_factor(group.log_key_weight(j), running_max[0]);
+      if (key_factor == 0) continue;  // its weight is exactly 0
       for (index_t f = 0; f < p.features; ++f)
         gradients[f] = (p.separable ? key[f] : key_factor) * (gradients[f] + sums.totals[f]);
       if (dlog_key_weight)

@@ -2,6 +2,9 @@
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/optim.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 double adam(const AdamStep& step, const real* gradient, real* value, real* first, real* second, index_t n) {
@@ -15,6 +18,32 @@ double momentum(const MomentumStep& step, const real* gradient, real* value, rea
     return isa().optim.momentum(step, gradient + begin, value + begin, velocity ? velocity + begin : nullptr,
                                 end - begin);
   });
+}
+
+namespace {
+
+constexpr double kRounding = 1 + 1e-6;  // of a step in float
+
+}  // namespace
+
+// Sums: a NaN passes through them.
+double largest_in_step(const AdamStep& s, double gradient, StateBounds& state) {
+  const double g = gradient + s.l2 * state.value;
+  state.first = std::max(state.first, g) * kRounding;
+  state.second = std::max(state.second, g * g) * kRounding;
+  const auto epsilon = static_cast<double>(static_cast<real>(s.epsilon));  // without, steps have no bound
+  const double step = s.step * state.first;
+  state.value = (state.value + s.decay * state.value + step / epsilon) * kRounding;
+  return s.l2 + s.decay + s.step + step + (1 + std::sqrt(state.second)) * s.v_scale + state.value + state.first +
+         state.second;
+}
+
+double largest_in_step(const MomentumStep& s, double gradient, StateBounds& state) {
+  const double g = gradient + s.l2 * state.value;
+  state.first = (s.keep * state.first + s.fresh * g) * kRounding;
+  const double change = s.decay * state.value + s.gradient_rate * g + s.velocity_rate * state.first;
+  state.value = (state.value + change) * kRounding;
+  return s.l2 + s.decay + s.gradient_rate + s.velocity_rate + g + state.first + state.value;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

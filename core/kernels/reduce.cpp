@@ -2,13 +2,17 @@
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/kernels/wide_range.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
+
+constexpr double kLeastSquares = 1e-280;  // below, squares of doubles have lost digits
 
 const ReduceTable& table() { return isa().reduce; }
 
@@ -16,35 +20,68 @@ void put(real* out, double value, bool accumulate) {
   *out = static_cast<real>(accumulate ? static_cast<double>(*out) + value : value);
 }
 
-/// out [columns] = scale times the sums over the rows of x [rows, columns].
-void column_sums(const real* x, index_t rows, index_t columns, double scale, real* out, bool accumulate) {
+/// sum / divisor; x are the elements that were summed, to sum them again if the sum is not finite.
+inline double quotient(double sum, double divisor, const Elements& x) {
+  if (std::isfinite(sum)) [[likely]]
+    return sizeof(real) == 4 ? sum * (1 / divisor) : sum / divisor;  // rounding to float hides that of the product
+  return static_cast<double>(wide_sum(x) / static_cast<Wide>(divisor));
+}
+
+/// out [columns] = the sums over the rows of x [rows, columns], divided by the divisor.
+void column_sums(const real* x, index_t rows, index_t columns, double divisor, real* out, bool accumulate) {
   blocked_column_sums(
       rows, columns, rows * columns,
       [&](index_t first, index_t count, real* sums) {
         table().column_sums(x + first * columns, count, columns, columns, sums);
       },
-      [&](index_t c, double total) { put(out + c, scale * total, accumulate); });
+      [&](const double* totals) {
+        for (index_t c = 0; c < columns; ++c)
+          put(out + c, quotient(totals[c], divisor, {x + c, rows, columns}), accumulate);
+      });
+}
+
+double blocks_sum(const real* x, index_t n) {
+  return blocked_sum(n, [x](index_t b, index_t e) { return table().sum(x + b, e - b); });
+}
+
+/// The root of a sum of squares, of the elements x.
+inline double root(double squares, const Elements& x) {
+  // In float only the sum of zeros is below: double holds squares of floats.
+  if ((sizeof(real) == 4 || squares >= kLeastSquares) && squares <= std::numeric_limits<double>::max()) [[likely]]
+    return std::sqrt(squares);
+  return static_cast<double>(std::sqrt(wide_sum_of_squares(x)));
 }
 
 }  // namespace
 
-double sum(const real* x, index_t n) {
-  return blocked_sum(n, [x](index_t b, index_t e) { return table().sum(x + b, e - b); });
-}
+double sum(const real* x, index_t n) { return quotient(blocks_sum(x, n), 1, {x, n}); }
 
 double sum_of_squares(const real* x, index_t n) {
   return blocked_sum(n, [x](index_t b, index_t e) { return table().sum_of_squares(x + b, e - b); });
 }
 
-double norm(const real* x, index_t n) {
-  const double squares = sum_of_squares(x, n);
-  if (std::isnan(squares) || (squares > 1e-280 && !std::isinf(squares))) return std::sqrt(squares);
-  double largest = 0;  // the squares overflowed or underflowed: scale by the largest element
-  for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<double>(x[i])));
-  if (largest == 0 || std::isinf(largest)) return largest;
-  double scaled = 0;
-  for (index_t i = 0; i < n; ++i) scaled += std::pow(static_cast<double>(x[i]) / largest, 2);
-  return largest * std::sqrt(scaled);
+double norm(const real* x, index_t n) { return root(sum_of_squares(x, n), {x, n}); }
+
+double joint_norm(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::hypot(a, b);
+}
+
+real largest_magnitude(const real* x, index_t n) {
+  const index_t blocks = (n + kBlockSize - 1) / kBlockSize;
+  const Scratch<real> largest(blocks);
+  parallel_for(blocks, [&](index_t b) {
+    const index_t begin = b * kBlockSize;
+    largest[b] = table().largest_magnitude(x + begin, std::min(kBlockSize, n - begin));
+  });
+  return table().largest_magnitude(largest.data(), blocks);
+}
+
+double magnitude_bound(const real* x, index_t n) {
+  // The norm, with more than the sum's rounding, and more than an element whose square vanishes.
+  constexpr double kRounding = 1.001, kVanishing = sizeof(real) == 4 ? 1e-18 : 1e-150;
+  const double squares = blocked_sum(n, [x](index_t b, index_t e) { return table().dot(x + b, x + b, e - b); });
+  if (std::isfinite(squares)) return std::sqrt(squares) * kRounding + kVanishing;
+  return static_cast<double>(largest_magnitude(x, n));
 }
 
 bool all_finite(const real* x, index_t n) {
@@ -53,14 +90,16 @@ bool all_finite(const real* x, index_t n) {
   return failures == 0;
 }
 
-void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate) {
+void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, real* out, bool accumulate) {
   if (inner == 1) {
-    if (outer == 1) return put(out, scale * sum(x, count), accumulate);
-    return for_each_row(outer, count,
-                        [&](index_t o, index_t at) { put(out + o, scale * table().sum(x + at, count), accumulate); });
+    if (outer == 1) return put(out, quotient(blocks_sum(x, count), divisor, {x, count}), accumulate);
+    const auto sum_of = table().sum;
+    return for_each_row(outer, count, [=](index_t o, index_t at) {
+      put(out + o, quotient(sum_of(x + at, count), divisor, {x + at, count}), accumulate);
+    });
   }
   for (index_t o = 0; o < outer; ++o)
-    column_sums(x + o * count * inner, count, inner, scale, out + o * inner, accumulate);
+    column_sums(x + o * count * inner, count, inner, divisor, out + o * inner, accumulate);
 }
 
 void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width) {
@@ -82,24 +121,65 @@ void argument_of(const real* x, const real* y, index_t* positions, index_t rows,
   });
 }
 
-void moments(const real* x, double* mean, double* squares, index_t rows, index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) { table().moments(x + at, width, mean + r, squares + r); });
-}
-
-void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
-                   index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) {
-    table().subtract_mean(x + at, mean ? mean[r] : 0, scale[r], dx + at, accumulate, width);
+void moments(const real* x, double freedom, bool take_root, double* mean, double* spread, real* y, index_t rows,
+             index_t width) {
+  const double n = static_cast<double>(width), least = kLeastVariance * n, most = kLargestVariance * n;
+  const auto plain_moments = table().moments;
+  const auto wide_spread = [=](index_t r, index_t at) {
+    const WideMoments wide = wide_moments({x + at, width});
+    const Wide variance = wide.squares / static_cast<Wide>(freedom);
+    mean[r] = static_cast<double>(wide.mean);
+    return static_cast<double>(take_root ? std::sqrt(variance) : variance);
+  };
+  for_each_row(rows, width, [=](index_t r, index_t at) {
+    double squares = 0;
+    plain_moments(x + at, width, mean + r, &squares);
+    double out = squares / freedom;
+    if (take_root) out = std::sqrt(out);
+    if (!(squares >= least && squares <= most)) [[unlikely]]
+      out = wide_spread(r, at);
+    spread[r] = out;
+    y[r] = static_cast<real>(out);
   });
 }
 
-void norms(const real* x, real* y, index_t rows, index_t width) {
+namespace {
+
+void wide_subtract_mean(const Elements& x, double mean, double numerator, double denominator, real* dx,
+                        bool accumulate) {
+  for (index_t i = 0; i < x.n; ++i) {
+    const Wide difference = x[i] - static_cast<Wide>(mean);
+    const auto term = static_cast<real>(static_cast<Wide>(numerator) * difference / static_cast<Wide>(denominator));
+    dx[i] = accumulate ? dx[i] + term : term;
+  }
+}
+
+}  // namespace
+
+void subtract_mean(const real* x, const double* mean, const double* numerator, const double* denominator, real* dx,
+                   bool accumulate, index_t rows, index_t width) {
+  // Products of three floats stay in the range of double.
+  const auto trusted = [](double v) { return sizeof(real) == 4 || v == 0 || trusted_variance(std::abs(v)); };
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    const double middle = mean ? mean[r] : 0;
+    const double scale = denominator[r] == 0 ? 0 : numerator[r] / denominator[r];
+    if (denominator[r] == 0 || (trusted(scale) && trusted(middle) && trusted(denominator[r])))
+      table().subtract_mean(x + at, middle, scale, dx + at, accumulate, width);
+    else wide_subtract_mean({x + at, width}, middle, numerator[r], denominator[r], dx + at, accumulate);
+  });
+}
+
+void norms(const real* x, double* length, real* y, index_t rows, index_t width) {
   if (rows == 1) {
-    *y = static_cast<real>(std::sqrt(sum_of_squares(x, width)));
+    *length = norm(x, width);
+    *y = static_cast<real>(*length);
     return;
   }
-  for_each_row(rows, width, [&](index_t r, index_t at) {
-    y[r] = static_cast<real>(std::sqrt(table().sum_of_squares(x + at, width)));
+  const auto squares = table().sum_of_squares;
+  for_each_row(rows, width, [=](index_t r, index_t at) {
+    const double out = root(squares(x + at, width), {x + at, width});
+    length[r] = out;
+    y[r] = static_cast<real>(out);
   });
 }
 

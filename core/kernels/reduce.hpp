@@ -6,17 +6,27 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// out[o, i] = scale * sum over j of x[o, j, i], or added to out when `accumulate`; x is outer x count x inner.
-void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double scale, real* out, bool accumulate);
+/// out[o, i] = sum over j of x[o, j, i], divided by the divisor before it is rounded, or added to out when
+/// `accumulate`; x is outer x count x inner.
+void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, real* out, bool accumulate);
 
 /// Sum of all elements.
 double sum(const real* x, index_t n);
 
-/// Sum of squares, in double throughout.
+/// Sum of squares, in double throughout; squares of doubles may overflow or underflow, see `norm`.
 double sum_of_squares(const real* x, index_t n);
 
 /// 2-norm, also right for elements whose squares overflow or underflow; infinite or NaN if an element is.
 double norm(const real* x, index_t n);
+
+/// The 2-norm of two vectors together, of norms a and b, without overflow; NaN if one is NaN.
+double joint_norm(double a, double b);
+
+/// The largest magnitude, 0 for n = 0; NaN if an element is infinite or NaN.
+real largest_magnitude(const real* x, index_t n);
+
+/// A bound of the magnitudes, which takes one pass of products and sums; NaN if an element is infinite or NaN.
+double magnitude_bound(const real* x, index_t n);
 
 /// False if an element is infinite or NaN.
 bool all_finite(const real* x, index_t n);
@@ -31,15 +41,18 @@ void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bo
 /// positions[r] = index of the first element of row r that equals y[r], or is NaN if y[r] is NaN.
 void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width);
 
-/// Mean of each row, and the sum of the squared differences from it; width >= 1.
-void moments(const real* x, double* mean, double* squares, index_t rows, index_t width);
+/// Of each row the mean, and as its spread the sum of the squared differences from it divided by `freedom`, or the root
+/// of that, in double and rounded (y); width >= 1.
+void moments(const real* x, double freedom, bool take_root, double* mean, double* spread, real* y, index_t rows,
+             index_t width);
 
-/// dx[r, i] = scale[r] (x[r, i] - mean[r]), or added to dx when `accumulate`; a null mean means 0.
-void subtract_mean(const real* x, const double* mean, const double* scale, real* dx, bool accumulate, index_t rows,
-                   index_t width);
+/// dx[r, i] = numerator[r] (x[r, i] - mean[r]) / denominator[r], or added to dx when `accumulate`. A null mean means 0;
+/// a denominator of 0 gives 0.
+void subtract_mean(const real* x, const double* mean, const double* numerator, const double* denominator, real* dx,
+                   bool accumulate, index_t rows, index_t width);
 
-/// y[r] = 2-norm of row r.
-void norms(const real* x, real* y, index_t rows, index_t width);
+/// The 2-norm of each row, in double and rounded (y).
+void norms(const real* x, double* length, real* y, index_t rows, index_t width);
 
 /// y[o, j, i] = sum over k <= j of x[o, k, i], or over k >= j when `reverse`, in double; x is outer x count x inner.
 void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, real* y, bool accumulate);

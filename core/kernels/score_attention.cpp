@@ -6,6 +6,7 @@
 #include <xtape/core/kernels/scratch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
@@ -84,6 +85,8 @@ void masked_softmax(const AttentionMask& mask, const real* scores, real* weights
       for (index_t s = 0; s < limit; ++s)
         weights[at + s] = mask.masked(b, t, s) ? -std::numeric_limits<real>::infinity() : scores[at + s];
       isa().softmax.softmax(weights + at, weights + at, limit);
+      for (index_t s = 0; (mask.padding || mask.hidden) && s < limit; ++s)
+        if (mask.masked(b, t, s)) weights[at + s] = 0;  // also beside a NaN
       std::fill(weights + at + limit, weights + at + mask.keys, real(0));
     }
   });
@@ -109,8 +112,9 @@ void attention_values_backward(const AttentionMask& mask, index_t value_width, c
     for (index_t t = 0; t < mask.queries; ++t) {
       const index_t row = ((b * mask.heads + h) * mask.queries + t) * mask.keys;
       const real* up = upstream + ((b * mask.heads + h) * mask.queries + t) * value_width;
+      const bool used = !std::all_of(up, up + value_width, [](real x) { return x == 0; });
       for (index_t s = 0; s < mask.keys; ++s) {
-        const real weight = s < mask.causal_limit(t) ? weights[row + s] : 0;
+        const real weight = used && s < mask.causal_limit(t) ? weights[row + s] : 0;
         const index_t value = at + s * value_width;
         if (dweights)
           dweights[row + s] = weight == 0 ? 0 : static_cast<real>(isa().reduce.dot(up, v + value, value_width));
@@ -128,8 +132,11 @@ void argmax_keys(const AttentionMask& mask, index_t width, const real* q, const 
       gemm(1, limit, width, 1, {q + row * width, width},
            {head_rows(k, b, mask.key_heads, key_head, mask.keys, width), width, true}, 0, scores.data(), mask.keys);
       index_t best = -1;
-      for (index_t s = 0; s < limit; ++s)
-        if (!mask.masked(b, t, s) && (best < 0 || scores[s] > scores[best])) best = s;
+      for (index_t s = 0; s < limit; ++s) {
+        if (mask.masked(b, t, s) || (best >= 0 && scores[s] <= scores[best])) continue;
+        if (best >= 0 && std::isnan(scores[best])) break;
+        best = s;
+      }
       choice[row] = best;
     }
   });

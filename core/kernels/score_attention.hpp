@@ -39,7 +39,8 @@ void attention_values(const AttentionMask& mask, index_t value_width, const real
 void attention_values_backward(const AttentionMask& mask, index_t value_width, const real* weights, const real* v,
                                const real* upstream, real* dweights, real* dv);
 
-/// choice[b, h, t] = the first visible s with the largest q_t.k_s, -1 if no key is visible.
+/// choice[b, h, t] = the first visible s with the largest q_t.k_s, the first NaN if there is one, -1 if no key is
+/// visible.
 void argmax_keys(const AttentionMask& mask, index_t width, const real* q, const real* k, index_t* choice);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

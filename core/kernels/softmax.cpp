@@ -14,9 +14,13 @@ constexpr real kInfinity = std::numeric_limits<real>::infinity();
 
 const SoftmaxTable& table() { return isa().softmax; }
 
+bool all_equal(const real* x, real value, index_t n) {
+  return std::all_of(x, x + n, [value](real element) { return element == value; });
+}
+
 }  // namespace
 
-bool has_no_softmax(double log_sum) { return log_sum == static_cast<double>(-kInfinity); }
+bool has_no_softmax(LogSum log_sum) { return log_sum.total == 0; }
 
 void write_zero_gradient(real* dx, bool accumulate, index_t width) {
   if (!accumulate) std::fill(dx, dx + width, real(0));
@@ -27,37 +31,41 @@ void softmax(const real* x, real* y, index_t rows, index_t width) {
 }
 
 void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
-  for_each_row(rows, width,
-               [&](index_t, index_t at) { table().softmax_backward(y + at, dy + at, dx + at, accumulate, width); });
+  for_each_row(rows, width, [&](index_t, index_t at) {
+    if (all_equal(dy + at, 0, width)) return write_zero_gradient(dx + at, accumulate, width);
+    table().softmax_backward(y + at, dy + at, dx + at, accumulate, width);
+  });
 }
 
 void log_softmax(const real* x, real* y, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t, index_t at) {
-    const double log_sum = table().log_sum_exp(x + at, width);
-    if (has_no_softmax(log_sum)) return void(std::fill(y + at, y + at + width, -kInfinity));
-    const real high = static_cast<real>(log_sum), low = static_cast<real>(log_sum - static_cast<double>(high));
-    isa().arithmetic.affine(x + at, 1, -high, y + at, width);
-    if (std::abs(low) > 0) isa().arithmetic.affine(y + at, 1, -low, y + at, width);
+    const LogSum log_sum = table().log_sum_exp(x + at, width);
+    if (has_no_softmax(log_sum)) std::fill(y + at, y + at + width, -kInfinity);
+    else table().log_softmax(x + at, log_sum, y + at, width);
   });
 }
 
 void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t, index_t at) {
-    if (y[at] == -kInfinity && table().max(y + at, width) == -kInfinity)
+    if (all_equal(dy + at, 0, width) || all_equal(y + at, -kInfinity, width))
       return write_zero_gradient(dx + at, accumulate, width);
     table().log_softmax_backward(y + at, dy + at, dx + at, accumulate, width);
   });
 }
 
-void log_sum_exp(const real* x, real* y, index_t rows, index_t width) {
-  for_each_row(rows, width,
-               [&](index_t r, index_t at) { y[r] = static_cast<real>(table().log_sum_exp(x + at, width)); });
+void log_sum_exp(const real* x, real* y, LogSum* parts, index_t rows, index_t width) {
+  for_each_row(rows, width, [&](index_t r, index_t at) {
+    parts[r] = table().log_sum_exp(x + at, width);
+    y[r] = static_cast<real>(static_cast<double>(parts[r].shift) + std::log(parts[r].total));
+  });
 }
 
-void log_sum_exp_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
+void log_sum_exp_backward(const real* x, const LogSum* parts, const real* dy, real* dx, bool accumulate, index_t rows,
                           index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    table().scaled_exp(x + at, static_cast<double>(y[r]), dy[r], 0, dx + at, accumulate, width);
+    if (dy[r] == 0 || has_no_softmax(parts[r])) return write_zero_gradient(dx + at, accumulate, width);
+    const real scale = static_cast<real>(static_cast<double>(dy[r]) / parts[r].total);
+    table().scaled_exp(x + at, parts[r].shift, scale, 0, dx + at, accumulate, width);
   });
 }
 

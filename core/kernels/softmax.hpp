@@ -1,8 +1,8 @@
 // Softmax over the rows of a [rows, width] matrix. A row of minus infinities gives no NaN: its softmax is 0, its
-// log-softmax minus infinity, and its gradients are 0.
+// log-softmax minus infinity, and its gradients are 0. So are those of a row whose upstream gradient is all 0.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/types.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
@@ -14,15 +14,15 @@ void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, 
 void log_softmax(const real* x, real* y, index_t rows, index_t width);
 void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
 
-/// y[r] = log(sum(exp(x[r]))).
-void log_sum_exp(const real* x, real* y, index_t rows, index_t width);
+/// y[r] = log(sum(exp(x[r]))), and its two parts.
+void log_sum_exp(const real* x, real* y, LogSum* parts, index_t rows, index_t width);
 
-/// dx[r] = dy[r] exp(x[r] - y[r]).
-void log_sum_exp_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
+/// dx[r] = dy[r] softmax(x[r]).
+void log_sum_exp_backward(const real* x, const LogSum* parts, const real* dy, real* dx, bool accumulate, index_t rows,
                           index_t width);
 
-/// Whether log_sum = log(sum(exp(row))) is that of a row of minus infinities.
-bool has_no_softmax(double log_sum);
+/// Whether this is the sum of a row of minus infinities.
+bool has_no_softmax(LogSum log_sum);
 
 /// Writes 0 to one row of a gradient, or adds 0 when `accumulate`.
 void write_zero_gradient(real* dx, bool accumulate, index_t width);

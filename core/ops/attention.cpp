@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
@@ -46,23 +47,20 @@ struct Plan {
 
 Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOptions& o) {
   check_probability(op, o.dropout);
-  if (!(o.scale >= 0) || std::isinf(o.scale))
-    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + std::to_string(o.scale));
   Plan plan;
   AttentionProblem& p = plan.problem = sizes;
   const auto size = [](index_t x) { return static_cast<std::size_t>(x); };
-  p.scale =
-      static_cast<real>(o.scale > 0 ? o.scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, p.width))));
+  p.scale = attention_scale(op, o.scale, p.width);
   p.causal = o.causal;
   p.drop_below = static_cast<std::uint64_t>(o.dropout * 0x1p32);
   p.keep_scale = o.dropout == 1 ? 0 : static_cast<real>(1 / (1 - o.dropout));
-  if (o.key_padding.dimension() > 0) {
+  if (is_given(o.key_padding)) {
     const Shape wanted = {size(p.batches), size(p.keys)};
     if (!same_shape(o.key_padding.shape(), wanted))
       fail_shapes<Shape>(op, "key_padding must be [B, S]", {wanted, o.key_padding.shape()});
     plan.padding = o.key_padding;
   }
-  if (o.mask.dimension() > 0) {
+  if (is_given(o.mask)) {
     const Shape flat = {size(p.queries), size(p.keys)}, full = {size(p.batches), flat[0], flat[1]};
     if (!same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
       fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
@@ -110,9 +108,19 @@ Shape shape4(index_t a, index_t b, index_t c, index_t d) {
           static_cast<std::size_t>(d)};
 }
 
-Array log_sums_for(const AttentionProblem& p) { return Array(shape4(p.batches, p.heads, p.queries, 1)); }
+using SoftmaxRows = std::vector<kernels::SoftmaxRow, PoolAllocator<kernels::SoftmaxRow>>;
+
+SoftmaxRows rows_for(const AttentionProblem& p) {
+  return SoftmaxRows(static_cast<std::size_t>(p.batches * p.heads * p.queries));
+}
 
 }  // namespace
+
+real attention_scale(const char* op, double scale, index_t width) {
+  if (!(scale >= 0) || std::isinf(scale))
+    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(scale));
+  return static_cast<real>(scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, width))));
+}
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
@@ -134,15 +142,15 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
     fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
   Plan plan = make_plan(op, sizes, options);
   Array out(shape4(sizes.batches, sizes.heads, sizes.queries, sizes.value_width));
-  Array log_sums = log_sums_for(sizes);
+  SoftmaxRows sums = rows_for(sizes);
   kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
-                     log_sums.data());
-  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_heads(plan, q, k, v), log_sums.data()));
+                     sums.data());
+  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_heads(plan, q, k, v), sums.data()));
   const Tensor y(std::move(out));
   return Tape::record(
       op, {q, k, v}, y,
-      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y,
-       log_sums = Tensor(std::move(log_sums))](const Array& dy, Grads& g) {
+      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y, sums = std::move(sums)](
+          const Array& dy, Grads& g) {
         const AttentionProblem p = over_heads(plan, q, k, v);
         const auto to = [&](std::size_t input) { return g.needs(input) ? g.buffer(input) : Output{nullptr, false}; };
         Output dq = to(0), dk = to(1), dv = to(2);
@@ -152,7 +160,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
           dq.add = true;
         }
         kernels::attention_backward(
-            p, by_heads(y.data(), p.heads, p.queries, p.value_width), log_sums.data(),
+            p, by_heads(y.data(), p.heads, p.queries, p.value_width), sums.data(),
             by_heads(dy.data(), p.heads, p.queries, p.value_width),
             {by_heads(dq.data, p.heads, p.queries, p.width), by_heads(dk.data, p.key_heads, p.keys, p.width),
              by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.add, dk.add, dv.add});
@@ -173,22 +181,20 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   sizes.width = sizes.value_width = width / heads;
   Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
-  Array log_sums = log_sums_for(sizes);
-  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width),
-                     log_sums.data());
-  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), log_sums.data()));
+  SoftmaxRows sums = rows_for(sizes);
+  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width), sums.data());
+  if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), sums.data()));
   const Tensor y(std::move(out));
-  return Tape::record(op, {qkv}, y,
-                      [plan = std::move(plan), width, qkv = qkv.detach(), y, log_sums = Tensor(std::move(log_sums))](
-                          const Array& dy, Grads& g) {
-                        const AttentionProblem p = over_packed(plan, qkv);
-                        const Output to = g.buffer(0);
-                        kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width),
-                                                    log_sums.data(),
-                                                    in_columns(dy.data(), p.queries, width, 0, p.width),
-                                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1),
-                                                     packed_part(to.data, p, 2), to.add, to.add, to.add});
-                      });
+  return Tape::record(
+      op, {qkv}, y,
+      [plan = std::move(plan), width, qkv = qkv.detach(), y, sums = std::move(sums)](const Array& dy, Grads& g) {
+        const AttentionProblem p = over_packed(plan, qkv);
+        const Output to = g.buffer(0);
+        kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width), sums.data(),
+                                    in_columns(dy.data(), p.queries, width, 0, p.width),
+                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
+                                     to.add, to.add, to.add});
+      });
 }
 
 GradCases attention_grad_cases() {

@@ -17,6 +17,9 @@ struct AttentionOptions {
   RandomKey dropout_key = {};
 };
 
+/// The scale in use, 1/sqrt(D) for 0. Throws ValueError for one that is negative or infinite.
+real attention_scale(const char* op, double scale, index_t width);
+
 /// softmax(scale q k^T) v. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]; H a multiple of H'
 /// (grouped and multi-query attention: head h reads key head h / (H/H')). A query that attends to no key gives zeros
 /// and zero gradients; hidden keys and values have no influence at all. The T x S matrix is never stored. Throws

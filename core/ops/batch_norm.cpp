@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/batch_norm.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/norm_checks.hpp>
@@ -17,20 +18,13 @@ void check_channels(const char* op, const Tensor& x, const Tensor& weight, const
   check_norm_arguments(op, x, weight, bias, eps);
 }
 
-/// 1 / sqrt(variance + eps).
-Doubles inverse_stddev(const Doubles& variance, double eps) {
-  Doubles out(variance.size());
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = 1 / std::sqrt(variance[c] + eps);
-  return out;
-}
-
 /// The normalized input, recorded. With `fixed` statistics no gradient flows through them.
-Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles inverse_std,
+Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles divisor,
                            const Tensor& weight, const Tensor& bias) {
-  const index_t columns = x.size(-1), rows = columns ? x.numel() / columns : 0;
+  const index_t columns = x.size(-1), rows = x.numel() / columns;
   Array y(x.shape());
-  kernels::batch_norm(x.data(), mean.data(), inverse_std.data(), data_or_null(weight), data_or_null(bias), y.data(),
-                      rows, columns);
+  kernels::batch_norm(x.data(), {mean.data(), divisor.data()}, data_or_null(weight), data_or_null(bias), y.data(), rows,
+                      columns);
   const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
     const Output to = g.buffer(input);
@@ -39,22 +33,22 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
       to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
     }
   };
-  return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
-                      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
-                       inverse_std = std::move(inverse_std), rows, columns](const Array& dy, Grads& g) {
-                        Doubles sums(mean.size()), normal_sums(mean.size());
-                        if (!fixed || g.needs(1) || g.needs(2))
-                          kernels::batch_norm_sums(x.data(), mean.data(), inverse_std.data(), dy.data(), sums.data(),
-                                                   normal_sums.data(), rows, columns);
-                        if (g.needs(0)) {
-                          const Output to = g.buffer(0);
-                          kernels::batch_norm_backward(x.data(), mean.data(), inverse_std.data(), data_or_null(weight),
-                                                       dy.data(), fixed ? nullptr : sums.data(), normal_sums.data(),
-                                                       to.data, to.add, rows, columns);
-                        }
-                        add(g, 1, normal_sums);
-                        add(g, 2, sums);
-                      });
+  return Tape::record(
+      op, {x, weight, bias}, Tensor(std::move(y)),
+      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean), divisor = std::move(divisor), rows,
+       columns](const Array& dy, Grads& g) {
+        const kernels::ColumnNorm norm{mean.data(), divisor.data()};
+        Doubles sums(mean.size()), normal_sums(mean.size());
+        if (!fixed || g.needs(1) || g.needs(2))
+          kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), rows, columns);
+        if (g.needs(0)) {
+          const Output to = g.buffer(0);
+          kernels::batch_norm_backward(x.data(), norm, data_or_null(weight), dy.data(), fixed ? nullptr : sums.data(),
+                                       normal_sums.data(), to.data, to.add, rows, columns);
+        }
+        add(g, 1, normal_sums);
+        add(g, 2, sums);
+      });
 }
 
 Array as_array(const Doubles& values, double factor) {
@@ -67,16 +61,15 @@ Array as_array(const Doubles& values, double factor) {
 
 BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check_channels("batch_norm", x, weight, bias, eps);
-  const index_t columns = x.size(-1), rows = columns ? x.numel() / columns : 0;
+  const index_t columns = x.size(-1), rows = x.numel() / columns;
   if (rows < 2)
     throw ValueError("batch_norm",
                      "training needs more than one value in each channel; got shape " + shape_text(x.shape()));
-  Doubles mean(static_cast<std::size_t>(columns)), variance(static_cast<std::size_t>(columns));
-  kernels::column_moments(x.data(), mean.data(), variance.data(), rows, columns);
+  Doubles mean(static_cast<std::size_t>(columns)), variance(mean), divisor(mean);
+  kernels::column_moments(x.data(), eps, mean.data(), variance.data(), divisor.data(), rows, columns);
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   BatchNormOutput out{{}, as_array(mean, 1), as_array(variance, unbiased)};
-  Doubles inverse_std = inverse_stddev(variance, eps);
-  out.y = normalized_channels("batch_norm", false, x, std::move(mean), std::move(inverse_std), weight, bias);
+  out.y = normalized_channels("batch_norm", false, x, std::move(mean), std::move(divisor), weight, bias);
   return out;
 }
 
@@ -88,9 +81,11 @@ Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance
       fail_shapes<Shape>("batch_norm_eval", "mean and variance must match the last axis",
                          {x.shape(), statistic->shape()});
   for (real v : variance)
-    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + std::to_string(v));
-  return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()),
-                             inverse_stddev(Doubles(variance.begin(), variance.end()), eps), weight, bias);
+    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + number_text(v));
+  Doubles divisor(variance.begin(), variance.end());
+  for (double& v : divisor) v = std::sqrt(v + eps);
+  return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()), std::move(divisor), weight,
+                             bias);
 }
 
 GradCases batch_norm_grad_cases() {

@@ -13,8 +13,9 @@ struct BatchNormOutput {
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the biased variance of each channel over all
 /// other axes (Ioffe, Szegedy 2015). x [B, C] or [B, T, C]; weight and bias [C] or empty. Each block of rows gets its
-/// statistics in two passes, and the blocks are combined in double, so a large mean costs no digits. Throws ShapeError,
-/// or ValueError for a negative eps and for fewer than two values a channel.
+/// statistics in two passes, and the blocks are combined in double, so a large mean costs no digits. A channel of equal
+/// values with eps = 0 is normalized to 0 and passes no gradient. Throws ShapeError, also for no channels, or
+/// ValueError for a negative eps and for fewer than two values a channel.
 BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 
 /// Like batch_norm, with given mean and variance [C] that no gradient flows to. Throws ShapeError, or ValueError for a

@@ -3,7 +3,6 @@
 #include <xtape/core/ops/cached_attention.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -22,14 +21,14 @@ Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, in
   return out;
 }
 
-/// visible[b, t]: how many cached positions query t of sequence b attends to.
+/// visible[b, t]: how many cached positions query t of sequence b attends to; none past the chunk's length.
 IndexArray visible_positions(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
   IndexArray out(Shape{cached.lengths.size(), static_cast<std::size_t>(time)});
   for (std::size_t b = 0; b < cached.lengths.size(); ++b) {
     const index_t length = cached.lengths.data()[b];
-    const index_t before = length - (chunk_lengths.dimension() ? chunk_lengths.data()[b] : time);
+    const index_t chunk = chunk_lengths.dimension() ? chunk_lengths.data()[b] : time;
     for (index_t t = 0; t < time; ++t)
-      out.data()[static_cast<index_t>(b) * time + t] = std::min(before + t + 1, length);
+      out.data()[static_cast<index_t>(b) * time + t] = t < chunk ? length - chunk + t + 1 : 0;
   }
   return out;
 }
@@ -66,7 +65,7 @@ Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexAr
   p.capacity = static_cast<index_t>(cached.keys.shape()[2]);
   p.width = cached.width;
   p.value_width = cached.value_width;
-  p.scale = static_cast<real>(scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(cached.width)));
+  p.scale = attention_scale("cached_attention", scale, cached.width);
   p.q = q.data();
   p.keys = cached.keys.data();
   p.values = cached.values.data();

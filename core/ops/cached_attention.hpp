@@ -20,13 +20,13 @@ index_t cached_row_width(index_t width);
 
 /// softmax(scale q k^T) v for q [B, H, T, D] -> [B, H, T, V]. The first chunk_lengths[b] queries (empty: all T) are the
 /// last cached positions of sequence b; each attends to the positions up to its own. A scale of 0 means 1/sqrt(D). Rows
-/// past a chunk's length hold unspecified finite values.
+/// past a chunk's length are zero.
 Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexArray& chunk_lengths, double scale);
 
 /// The cached rows without padding, [B, H', longest, width], zeros past each sequence's length. With `cached_mask`, for
 /// attention kinds that have no kernel for cached keys.
 Tensor cached_positions(const Array& rows, const IndexArray& lengths, index_t width);
-/// [B, T, longest]: hides from each query of the chunk the positions after its own.
+/// [B, T, longest]: hides from each query of the chunk the positions after its own, and all from those past its length.
 Mask cached_mask(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time);
 
 }  // namespace xtape::inline XTAPE_DTYPE

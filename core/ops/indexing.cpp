@@ -12,6 +12,7 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_in
   if (padding_index != kNoPaddingIndex && (padding_index < 0 || padding_index >= vocabulary))
     throw IndexError("embedding", "the padding row " + std::to_string(padding_index) + " is outside 0.." +
                                       std::to_string(vocabulary - 1));
+  if (vocabulary == 0 && ids.size() > 0) throw IndexError("embedding", "the weight is empty, so that it has no id");
   for (index_t id : ids)
     if (id < 0 || id >= vocabulary)
       throw IndexError("embedding", "id " + std::to_string(id) + " is outside 0.." + std::to_string(vocabulary - 1));
@@ -49,6 +50,8 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
         {shape, index.shape()});
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
+  if (along.count == 0 && index.size() > 0)
+    throw IndexError(op, "axis " + std::to_string(at) + " is empty, so that it has no index");
   for (index_t i : index)
     if (i < 0 || i >= along.count)
       throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));

@@ -13,8 +13,9 @@ constexpr index_t kNoPaddingIndex = -1;
 Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_index = kNoPaddingIndex);
 
 /// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0, x[i][index[i][j][k]][k] for axis 1, and so on. The index has as
-/// many axes as x, and no larger sizes except along `axis`; the result has its shape. The gradients of an element that
-/// occurs several times are added. Throws ShapeError, or IndexError for an index outside the axis.
+/// many axes as x, also if it is empty, and no larger sizes except along `axis`; the result has its shape. The
+/// gradients of an element that occurs several times are added. Throws ShapeError, or IndexError for an index outside
+/// the axis.
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index);
 
 /// x with source[i][j][k] added at [index[i][j][k]][j][k] for axis 0, at [i][index[i][j][k]][k] for axis 1, and so on;

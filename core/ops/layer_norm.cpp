@@ -12,26 +12,29 @@ namespace {
 /// Layer norm, or RMS norm without `subtract_mean`.
 Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, const Tensor& weight, const Tensor& bias,
                        double eps) {
-  if (x.rank() < 1 || x.size(-1) == 0) fail_shapes<Shape>(op, "the last axis is empty", {x.shape()});
   check_norm_arguments(op, x, weight, bias, eps);
   const index_t width = x.size(-1), rows = x.numel() / width;
   Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
   Array inverse_std(Shape{static_cast<std::size_t>(rows)});
   Array y(x.shape());
-  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), static_cast<real>(eps), y.data(),
+  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), eps, y.data(),
                       subtract_mean ? mean.data() : nullptr, inverse_std.data(), rows, width);
-  return Tape::record(
-      op, {x, weight, bias}, Tensor(std::move(y)),
-      [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
-       inverse_std = Tensor(std::move(inverse_std)), rows, width](const Array& dy, Grads& g) {
-        Output to[3];
-        for (std::size_t i = 0; i < 3; ++i)
-          if (g.needs(i)) to[i] = g.buffer(i);
-        const kernels::NormRows in{
-            x.data(), data_or_null(weight), subtract_mean ? mean.data() : nullptr, inverse_std.data(), dy.data(), rows,
-            width};
-        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
-      });
+  return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
+                      [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+                       inverse_std = Tensor(std::move(inverse_std)), eps, rows, width](const Array& dy, Grads& g) {
+                        Output to[3];
+                        for (std::size_t i = 0; i < 3; ++i)
+                          if (g.needs(i)) to[i] = g.buffer(i);
+                        const kernels::NormRows in{x.data(),
+                                                   data_or_null(weight),
+                                                   eps,
+                                                   subtract_mean ? mean.data() : nullptr,
+                                                   inverse_std.data(),
+                                                   dy.data(),
+                                                   rows,
+                                                   width};
+                        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
+                      });
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k
   const Shape log_key_weights = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
   if (log_key_weight.defined() && !same_shape(log_key_weight.shape(), log_key_weights))
     fail_shapes<Shape>(op, "log_key_weight must be [B, H', S]", {log_key_weights, log_key_weight.shape()});
-  if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
+  if (is_given(o.key_padding) && !same_shape(o.key_padding.shape(), padding))
     fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
   return p;
 }
@@ -113,20 +113,27 @@ Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, 
   return out;
 }
 
-Tensor quadratic_features(const Tensor& x) {
+Tensor quadratic_features(const Tensor& x, const Tensor& unit) {
   if (x.rank() < 1) fail_shapes<Shape>("quadratic_features", "x must be [..., D]", {x.shape()});
   const index_t width = x.size(-1), features = (width + 1) * (width + 2) / 2;
   constexpr real root = static_cast<real>(1.4142135623730950488);
   Shape shape = x.shape();
+  shape.back() = 1;
+  if (unit.defined() && !same_shape(unit.shape(), shape))
+    fail_shapes<Shape>("quadratic_features", "the unit must be [..., 1]", {x.shape(), unit.shape()});
   shape.back() = static_cast<std::size_t>(features);
   Array y(shape);
   const index_t rows = count_of(y) / features;
+  const auto unit_of = [unit = unit.defined() ? unit.detach() : unit](index_t r) {
+    return unit.defined() ? unit.data()[r] : real(1);
+  };
   parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
     for (index_t r = begin; r < end; ++r) {
       const real* from = x.data() + r * width;
       real* to = y.data() + r * features;
-      *to++ = 1;
-      for (index_t i = 0; i < width; ++i) *to++ = root * from[i];
+      const real one = unit_of(r);
+      *to++ = one * one;
+      for (index_t i = 0; i < width; ++i) *to++ = root * one * from[i];
       for (index_t i = 0; i < width; ++i) {
         *to++ = from[i] * from[i];
         for (index_t j = i + 1; j < width; ++j) *to++ = root * from[i] * from[j];
@@ -134,13 +141,14 @@ Tensor quadratic_features(const Tensor& x) {
     }
   });
   return Tape::record("quadratic_features", {x}, Tensor(std::move(y)),
-                      [x = x.detach(), rows, width, features](const Array& dy, Grads& g) {
+                      [x = x.detach(), unit_of, rows, width, features](const Array& dy, Grads& g) {
                         const Output dx = g.buffer(0);
                         parallel_ranges(rows, 64, [&](index_t begin, index_t end) {
                           for (index_t r = begin; r < end; ++r) {
                             const real *from = x.data() + r * width, *up = dy.data() + r * features + 1;
                             real* to = dx.data + r * width;
-                            for (index_t i = 0; i < width; ++i) to[i] = (dx.add ? to[i] : 0) + root * *up++;
+                            const real first = root * unit_of(r);
+                            for (index_t i = 0; i < width; ++i) to[i] = (dx.add ? to[i] : 0) + first * *up++;
                             for (index_t i = 0; i < width; ++i) {
                               to[i] += 2 * from[i] * *up++;
                               for (index_t j = i + 1; j < width; ++j, ++up) {
@@ -180,8 +188,11 @@ GradCases linear_attention_grad_cases() {
   cases.push_back({"separable_attention", "causal, for one operand three times", {square, square, square}, [](Args a) {
                      return separable_attention(a[0], a[1], a[2], {.causal = true});
                    }});
-  cases.push_back(
-      {"quadratic_features", "", {sample({2, 3, 4}, 136)}, [](Args a) { return quadratic_features(a[0]); }});
+  const Array rows = sample({2, 3, 4}, 136), unit = sample({2, 3, 1}, 137);
+  cases.push_back({"quadratic_features", "", {rows}, [](Args a) { return quadratic_features(a[0]); }});
+  cases.push_back({"quadratic_features", "a unit for each row", {rows}, [unit](Args a) {
+                     return quadratic_features(a[0], Tensor(unit));
+                   }});
   return cases;
 }
 

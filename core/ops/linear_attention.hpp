@@ -37,8 +37,9 @@ LinearState linear_state(index_t batches, index_t key_heads, index_t features, i
 Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& log_key_weight,
                              const Mask& key_padding, bool separable, LinearState& state);
 
-/// Features phi of the quadratic kernel (x.y + 1)^2 = phi(x).phi(y): 1, sqrt2 x_i, x_i^2, sqrt2 x_i x_j for i < j.
-/// x [..., D] -> [..., (D+1)(D+2)/2]. Throws ShapeError for a scalar.
-Tensor quadratic_features(const Tensor& x);
+/// Features phi of the quadratic kernel (x.y + 1)^2 = phi(x).phi(y), in this order: 1; sqrt2 x_i for every i; then for
+/// every i the square x_i^2 and sqrt2 x_i x_j for the j > i. x [..., D] -> [..., (D+1)(D+2)/2]. With a `unit` [..., 1],
+/// a constant, it stands in place of 1: (x.y + unit_x unit_y)^2. Throws ShapeError for a scalar or a wrong unit.
+Tensor quadratic_features(const Tensor& x, const Tensor& unit = {});
 
 }  // namespace xtape::inline XTAPE_DTYPE

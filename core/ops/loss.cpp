@@ -2,12 +2,13 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/ops/arithmetic.hpp>
+#include <xtape/core/number_text.hpp>
+#include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/loss.hpp>
-#include <xtape/core/ops/reduce.hpp>
-#include <xtape/core/ops/unary.hpp>
+#include <xtape/core/ops/shape.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -23,38 +24,44 @@ class LossReduction {
   /// scalar.
   LossReduction(const char* op, Reduction reduction, index_t counted, const Shape& shape);
 
-  /// The losses themselves, or their sum times `scale()`.
-  Tensor result(Array losses) const;
+  /// The losses themselves, or their sum divided by a divisor. If that is infinite, `divide(losses, divisor)` divides
+  /// each loss before it, or the sum, leaves the range.
+  template <class Divide>
+  Tensor result(Array losses, const Divide& divide) const;
 
   /// d result / d losses, times the upstream gradient: `weights.data()[i * step()]` for loss i.
   Array weights(const Array& upstream) const;
   index_t step() const { return each_ ? 1 : 0; }
 
-  bool each() const { return each_; }
-  real scale() const { return static_cast<real>(scale_); }
-
  private:
-  bool each_;     // Reduction::none
-  double scale_;  // factor of the sum
+  bool each_;  // Reduction::none
+  double divisor_;
 };
 
 LossReduction::LossReduction(const char* op, Reduction reduction, index_t counted, const Shape& shape)
-    : each_(reduction == Reduction::none), scale_(1) {
-  if (reduction == Reduction::mean) scale_ = 1.0 / static_cast<double>(std::max<index_t>(1, counted));
+    : each_(reduction == Reduction::none), divisor_(1) {
+  if (reduction == Reduction::mean) divisor_ = static_cast<double>(std::max<index_t>(1, counted));
   if (reduction != Reduction::batchmean) return;
   if (shape.empty()) fail_shapes<Shape>(op, "a scalar has no batch to take the mean over", {shape});
-  scale_ = 1.0 / static_cast<double>(std::max<std::size_t>(1, shape[0]));
+  divisor_ = static_cast<double>(std::max<std::size_t>(1, shape[0]));
 }
 
-Tensor LossReduction::result(Array losses) const {
+template <class Divide>
+Tensor LossReduction::result(Array losses, const Divide& divide) const {
   if (each_) return Tensor(std::move(losses));
-  return Tensor::scalar(static_cast<real>(scale_ * kernels::sum(losses.data(), static_cast<index_t>(losses.size()))));
+  const auto sum = [&losses] { return kernels::sum(losses.data(), count_of(losses)); };
+  double mean = sum() / divisor_;
+  if (std::isinf(mean)) {
+    divide(losses, divisor_);
+    mean = sum();
+  }
+  return Tensor::scalar(static_cast<real>(mean));
 }
 
 Array LossReduction::weights(const Array& upstream) const {
   if (each_) return upstream;
   Array out(Shape{});
-  out() = static_cast<real>(scale_) * upstream();
+  out() = static_cast<real>(static_cast<double>(upstream()) / divisor_);
   return out;
 }
 
@@ -63,6 +70,8 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   IndexArray out = targets;
   for (index_t& target : out) {
     if (target == ignore) target = -1;
+    else if (classes == 0)
+      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is none of the 0 classes");
     else if (target < 0 || target >= classes)
       throw IndexError("cross_entropy", "target " + std::to_string(target) + " is outside 0.." +
                                             std::to_string(classes - 1) + " and is not the ignored value " +
@@ -71,12 +80,11 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   return out;
 }
 
-/// In double, because a float would lose the digits of a small loss between large logits.
-using LogSums = std::vector<double, PoolAllocator<double>>;
+using LogSums = std::vector<kernels::LogSum, PoolAllocator<kernels::LogSum>>;
 
 void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + std::to_string(smoothing));
+    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + number_text(smoothing));
 }
 
 }  // namespace
@@ -93,10 +101,14 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   const double smoothing = options.label_smoothing;
   Array losses(targets.shape());
   LogSums log_sums(targets.size());
-  kernels::cross_entropy(logits.data(), classes.data(), smoothing, losses.data(), log_sums.data(), rows, width);
+  const auto compute = [&](Array& to, double divisor) {
+    kernels::cross_entropy(logits.data(), classes.data(), smoothing, divisor, to.data(), log_sums.data(), rows, width);
+  };
+  compute(losses, 1);
+  const Tensor loss = reduction.result(std::move(losses), compute);
   if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = softmax(x) - q with the smoothed target q
-  return Tape::record("cross_entropy", {logits}, reduction.result(std::move(losses)),
+  return Tape::record("cross_entropy", {logits}, loss,
                       [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
                        reduction, smoothing, rows, width](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
@@ -117,12 +129,16 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   const double smoothing = options.label_smoothing;
   Array losses(shape), totals(shape);
   LogSums log_sums(losses.size());
-  kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, losses.data(), log_sums.data(), totals.data(),
-                              rows, width);
+  const auto compute = [&](Array& to, double divisor) {
+    kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, divisor, to.data(), log_sums.data(),
+                                totals.data(), rows, width);
+  };
+  compute(losses, 1);
+  const Tensor loss = reduction.result(std::move(losses), compute);
   if (Probe* probe = Probe::active()) probe->classes(width);
   // dx = sum(q) softmax(x) - q with the smoothed target q; dt = (1 - smoothing) (-log softmax(x))
   return Tape::record(
-      "cross_entropy_soft", {logits, targets}, reduction.result(std::move(losses)),
+      "cross_entropy_soft", {logits, targets}, loss,
       [logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),
        totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
@@ -147,23 +163,42 @@ void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
 }
 
 // The formulas of losses and derivatives are in core/kernels/isa/loss.cpp.
-Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real parameter = 0) {
+Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real delta = 0) {
   check_shapes(op, input, target);
   const LossReduction reduction(op, how, input.numel(), input.shape());
+  const kernels::LossParameters parameters = {.delta = delta};
   Array losses(input.shape());
-  kernels::pointwise_loss(f, parameter, input.data(), target.data(), losses.data(), input.numel());
+  kernels::pointwise_loss(f, parameters, input.data(), target.data(), losses.data(), input.numel());
+  const auto divide = [&](Array& each, double divisor) {
+    kernels::divide_pointwise_loss(f, parameters, input.data(), target.data(), each.data(), input.numel(), divisor);
+  };
   return Tape::record(
-      op, {input, target}, reduction.result(std::move(losses)),
-      [f, parameter, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
+      op, {input, target}, reduction.result(std::move(losses), divide),
+      [f, parameters, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
         const Array weights = reduction.weights(dy);
         for (Side side : {Side::input, Side::target}) {
           const std::size_t operand = side == Side::input ? 0 : 1;
           if (!g.needs(operand)) continue;
           const Output to = g.buffer(operand);
-          kernels::pointwise_loss_backward(f, parameter, side, input.data(), target.data(), weights.data(),
+          kernels::pointwise_loss_backward(f, parameters, side, input.data(), target.data(), weights.data(),
                                            reduction.step(), to.data, to.add, input.numel());
         }
       });
+}
+
+/// A weight of the binary cross-entropy with the shape of the logits; an empty one stays empty.
+Tensor broadcast_weight(const char* op, const Tensor& weight, const Tensor& logits) {
+  if (!weight.defined() || same_shape(weight.shape(), logits.shape())) return weight;
+  if (!same_shape(broadcast_shape(op, logits.shape(), weight.shape()), logits.shape()))
+    fail_shapes<Shape>(op, "a weight does not broadcast to the input", {logits.shape(), weight.shape()});
+  return broadcast_to(weight, Axes(logits.shape().begin(), logits.shape().end()));
+}
+
+/// factors x, read with steps of 0 or 1; 0 where the factor is 0.
+Array weighted(const Array& factors, index_t step, const Array& x, index_t step_x) {
+  Array out(step ? factors.shape() : x.shape());
+  kernels::binary(kernels::Binary::mul_no_nan, factors.data(), step, x.data(), step_x, out.data(), count_of(out));
+  return out;
 }
 
 }  // namespace
@@ -178,7 +213,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options) {
   if (!(options.delta > 0))
-    throw ValueError("huber_loss", "delta must be positive, but is " + std::to_string(options.delta));
+    throw ValueError("huber_loss", "delta must be positive, but is " + number_text(options.delta));
   return pointwise("huber_loss", Loss::huber, input, target, options.reduction, options.delta);
 }
 
@@ -189,22 +224,43 @@ Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, BinaryCrossEntropyOptions options) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
+  constexpr Loss f = Loss::binary_cross_entropy;
   if (!options.weight.defined() && !options.pos_weight.defined())
-    return pointwise(op, Loss::binary_cross_entropy, logits, target, options.reduction);
+    return pointwise(op, f, logits, target, options.reduction);
   check_shapes(op, logits, target);
-  for (const Tensor* weight : {&options.weight, &options.pos_weight})
-    if (weight->defined() && !same_shape(broadcast_shape(op, logits.shape(), weight->shape()), logits.shape()))
-      fail_shapes<Shape>(op, "a weight does not broadcast to the input", {logits.shape(), weight->shape()});
-  Tensor loss;
-  if (options.pos_weight.defined()) {  // (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x))
-    const Tensor factor = (options.pos_weight - real(1)) * target + real(1);
-    loss = (real(1) - target) * logits + factor * softplus(-logits, 1, kInfinity);
-  } else {
-    loss = pointwise(op, Loss::binary_cross_entropy, logits, target, Reduction::none);
-  }
-  if (options.weight.defined()) loss = loss * options.weight;
   const LossReduction reduction(op, options.reduction, logits.numel(), logits.shape());
-  return reduction.each() ? loss : sum(loss) * reduction.scale();
+  const Tensor weight = broadcast_weight(op, options.weight, logits);
+  const Tensor positive = broadcast_weight(op, options.pos_weight, logits);
+  const auto parameters = [](const Tensor& w) {
+    return kernels::LossParameters{.pos_weight = w.defined() ? w.data() : nullptr};
+  };
+  Array each(logits.shape());
+  kernels::pointwise_loss(f, parameters(positive), logits.data(), target.data(), each.data(), logits.numel());
+  const Tensor unweighted(std::move(each));
+  Array losses = weight.defined() ? weighted(weight.value(), 1, unweighted.value(), 1) : unweighted.value();
+  const auto divide = [&](Array& divided, double divisor) {
+    for (index_t i = 0; i < logits.numel(); ++i) {
+      const double factor = weight.defined() ? static_cast<double>(weight.data()[i]) / divisor : 1 / divisor;
+      divided.data()[i] = factor == 0 ? 0 : static_cast<real>(factor * static_cast<double>(unweighted.data()[i]));
+    }
+  };
+  const auto detached = [](const Tensor& x) { return x.defined() ? x.detach() : x; };
+  return Tape::record(
+      op, {logits, target, positive, weight}, reduction.result(std::move(losses), divide),
+      [parameters, reduction, unweighted, logits = logits.detach(), target = target.detach(),
+       positive = detached(positive), weight = detached(weight)](const Array& dy, Grads& g) {
+        const Array of_losses = reduction.weights(dy);
+        const bool scaled = weight.defined();
+        const Array weights = scaled ? weighted(weight.value(), 1, of_losses, reduction.step()) : of_losses;
+        for (Side side : {Side::input, Side::target, Side::pos_weight}) {
+          const auto operand = static_cast<std::size_t>(side);
+          if (!g.needs(operand)) continue;
+          const Output to = g.buffer(operand);
+          kernels::pointwise_loss_backward(f, parameters(positive), side, logits.data(), target.data(), weights.data(),
+                                           scaled ? 1 : reduction.step(), to.data, to.add, logits.numel());
+        }
+        if (scaled && g.needs(3)) g.add(3, weighted(of_losses, reduction.step(), unweighted.value(), 1));
+      });
 }
 
 namespace {
@@ -258,7 +314,7 @@ void add_pointwise_cases(GradCases& cases) {
     cases.push_back({"binary_cross_entropy_with_logits", "weighted", {x, t, w}, [r](Args a) {
                        return binary_cross_entropy_with_logits(a[0], a[1], {.weight = a[2], .reduction = r});
                      }});
-    cases.push_back({"softplus", "binary cross-entropy with both weights", {x, t, w}, [r](Args a) {
+    cases.push_back({"binary_cross_entropy_with_logits", "both weights", {x, t, w}, [r](Args a) {
                        return binary_cross_entropy_with_logits(a[0], a[1],
                                                                {.weight = a[2], .pos_weight = a[2], .reduction = r});
                      }});

@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/reduce.hpp>
@@ -26,7 +27,8 @@ std::vector<Group> groups_of(const std::vector<std::size_t>& axes) {
   return groups;
 }
 
-Array sum_group(const Array& x, Group group) {
+/// The sum over a group of axes, or the mean.
+Array reduce_group(const Array& x, Group group, bool average) {
   index_t outer = 1, count = 1, inner = 1;
   Shape shape = x.shape();
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -35,16 +37,33 @@ Array sum_group(const Array& x, Group group) {
     if (i >= group.first && i <= group.last) shape[i] = 1;
   }
   Array y(shape);
-  kernels::sum_axis(x.data(), outer, count, inner, 1, y.data(), false);
+  kernels::sum_axis(x.data(), outer, count, inner, average ? static_cast<double>(count) : 1, y.data(), false);
   return y;
 }
 
-Tensor sum_over(const Tensor& x, const std::vector<std::size_t>& axes, bool keep_dims) {
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("sum", "at most 12 axes can be reduced", {x.shape()});
+/// The sum over groups of axes, one group after the other. If a sum in between leaves the range of the dtype, all axes
+/// are summed at once.
+Array reduce_groups(const Tensor& x, const std::vector<std::size_t>& axes, bool average) {
   const std::vector<Group> groups = groups_of(axes);
-  Array y = groups.empty() ? x.value() : sum_group(x.value(), groups[0]);
-  for (std::size_t i = 1; i < groups.size(); ++i) y = sum_group(y, groups[i]);
+  Array y = groups.empty() ? x.value() : reduce_group(x.value(), groups[0], average);
+  for (std::size_t i = 1; i < groups.size(); ++i) {
+    if (!average && !kernels::all_finite(y.data(), count_of(y))) {
+      const ReductionRows r = reduced_axes_last("sum", x.detach(), Axes(axes.begin(), axes.end()), true);
+      y = Array(r.shape);
+      kernels::sum_axis(r.x.data(), r.rows, r.width, 1, 1, y.data(), false);
+      break;
+    }
+    y = reduce_group(y, groups[i], average);
+  }
+  return y;
+}
+
+/// The sum, or the mean over `count` elements.
+Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_t>& axes, bool keep_dims,
+                   index_t count) {
+  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
+    fail_shapes<Shape>(op, "at most 12 axes can be reduced", {x.shape()});
+  Array y = reduce_groups(x, axes, count > 1);
   const Shape kept = y.shape();
   if (!keep_dims) {
     Shape dropped;
@@ -53,8 +72,15 @@ Tensor sum_over(const Tensor& x, const std::vector<std::size_t>& axes, bool keep
     y.reshape(dropped);
   }
   const Shape& shape = x.shape();
-  // The upstream gradient goes to every summed element.
-  return Tape::record("sum", {x}, Tensor(std::move(y)), [shape, kept](const Array& dy, Grads& g) {
+  // The upstream gradient, divided by the count, goes to every summed element.
+  return Tape::record(op, {x}, Tensor(std::move(y)), [shape, kept, count](const Array& upstream, Grads& g) {
+    Array share;
+    if (count > 1) {
+      share = Array(upstream.shape());
+      const real scale = static_cast<real>(1.0 / static_cast<double>(count));
+      kernels::scaled(upstream.data(), scale, share.data(), false, count_of(upstream));
+    }
+    const Array& dy = count > 1 ? share : upstream;
     kernels::StridedLoop loop;
     loop.rank = static_cast<int>(shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
@@ -68,7 +94,7 @@ Tensor sum_over(const Tensor& x, const std::vector<std::size_t>& axes, bool keep
 }  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep_dims) {
-  return sum_over(x, normalize_axes("sum", axes, x.shape()), keep_dims);
+  return sum_or_mean("sum", x, normalize_axes("sum", axes, x.shape()), keep_dims, 1);
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
@@ -76,12 +102,7 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
   index_t count = 1;
   for (std::size_t axis : over) count *= static_cast<index_t>(x.shape()[axis]);
   if (count == 0) fail_shapes<Shape>("mean", "the mean of no elements is not defined", {x.shape()});
-  const Tensor total = sum_over(x, over, keep_dims);
-  Array y(total.shape());
-  const real scale = static_cast<real>(1.0 / static_cast<double>(count));
-  kernels::scaled(total.data(), scale, y.data(), false, count_of(y));
-  return Tape::record("mean", {total}, Tensor(std::move(y)),
-                      [scale](const Array& dy, Grads& g) { g.add(0, dy, scale); });
+  return sum_or_mean("mean", x, over, keep_dims, count);
 }
 
 Tensor cumsum(const Tensor& x, index_t axis) {
@@ -149,30 +170,23 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
   if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
   if (!(freedom > 0))
     throw ValueError(op, "the correction must be less than the number of elements, " + std::to_string(r.width) +
-                             ", but is " + std::to_string(correction) + "; got shape " + shape_text(x.shape()));
+                             ", but is " + number_text(correction) + "; got shape " + shape_text(x.shape()));
   const auto rows = static_cast<std::size_t>(r.rows);
-  Doubles mean(rows), squares(rows);
-  kernels::moments(r.x.data(), mean.data(), squares.data(), r.rows, r.width);
+  Doubles mean(rows), spread(rows);
   Array out(r.shape);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double variance = squares[i] / freedom;
-    out.data()[i] = static_cast<real>(root ? std::sqrt(variance) : variance);
-  }
+  kernels::moments(r.x.data(), freedom, root, mean.data(), spread.data(), out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
-  // d var / dx = 2 (x - mean) / (n - c); d std / dx = (d var / dx) / (2 std)
-  return Tape::record(
-      op, {r.x}, y,
-      [root, freedom, x = r.x.detach(), y, mean = std::move(mean), width = r.width](const Array& dy, Grads& g) {
-        Doubles scale(mean.size());
-        for (std::size_t i = 0; i < scale.size(); ++i) {
-          const auto stddev = static_cast<double>(y.data()[i]);
-          const double derivative = !root ? 2 / freedom : stddev == 0 ? 0 : 1 / (freedom * stddev);
-          scale[i] = derivative * static_cast<double>(dy.data()[i]);
-        }
-        const Output dx = g.buffer(0);
-        kernels::subtract_mean(x.data(), mean.data(), scale.data(), dx.data, dx.add, static_cast<index_t>(scale.size()),
-                               width);
-      });
+  if (!root) std::fill(spread.begin(), spread.end(), 1.0);
+  // d var / dx = (x - mean) / ((n - c) / 2); d std / dx = (x - mean) / (n - c) / std
+  return Tape::record(op, {r.x}, y,
+                      [divisor = root ? freedom : freedom / 2, x = r.x.detach(), spread = std::move(spread),
+                       mean = std::move(mean), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+                        Doubles up(dy.data(), dy.data() + dy.size());
+                        for (double& each : up) each /= divisor;
+                        const Output dx = g.buffer(0);
+                        kernels::subtract_mean(x.data(), mean.data(), up.data(), spread.data(), dx.data, dx.add, rows,
+                                               width);
+                      });
 }
 
 }  // namespace
@@ -187,20 +201,18 @@ Tensor stddev(const Tensor& x, const Axes& axes, bool keep_dims, double correcti
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
   const ReductionRows r = reduced_axes_last("norm", x, axes, keep_dims);
+  Doubles length(static_cast<std::size_t>(r.rows));
   Array out(r.shape);
-  kernels::norms(r.x.data(), out.data(), r.rows, r.width);
+  kernels::norms(r.x.data(), length.data(), out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
   // d norm / dx = x / norm
-  return Tape::record("norm", {r.x}, y,
-                      [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-                        Doubles scale(static_cast<std::size_t>(rows));
-                        for (std::size_t i = 0; i < scale.size(); ++i) {
-                          const auto length = static_cast<double>(y.data()[i]);
-                          scale[i] = length == 0 ? 0 : static_cast<double>(dy.data()[i]) / length;
-                        }
-                        const Output dx = g.buffer(0);
-                        kernels::subtract_mean(x.data(), nullptr, scale.data(), dx.data, dx.add, rows, width);
-                      });
+  return Tape::record(
+      "norm", {r.x}, y,
+      [x = r.x.detach(), length = std::move(length), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+        const Doubles up(dy.data(), dy.data() + dy.size());
+        const Output dx = g.buffer(0);
+        kernels::subtract_mean(x.data(), nullptr, up.data(), length.data(), dx.data, dx.add, rows, width);
+      });
 }
 
 GradCases reduce_grad_cases() {

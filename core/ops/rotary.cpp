@@ -1,6 +1,7 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/rotary.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/rotary.hpp>
 
 #include <cmath>
@@ -42,10 +43,10 @@ struct AngleTable {
 Tensor rotary(const Tensor& x, const RotaryOptions& options) {
   if (x.rank() != 4 || x.size(3) % 2 != 0)
     fail_shapes<Shape>("rotary", "x must be [B, H, T, D] with an even D", {x.shape()});
-  if (options.offsets.dimension() && static_cast<index_t>(options.offsets.size()) != x.size(0))
+  if (is_given(options.offsets) && !same_shape(options.offsets.shape(), shape_of({x.size(0)})))
     fail_shapes<Shape>("rotary", "offsets must be [B]", {x.shape(), options.offsets.shape()});
   if (!(options.base > 0) || std::isinf(options.base))
-    throw ValueError("rotary", "the base must be positive, not " + std::to_string(options.base));
+    throw ValueError("rotary", "the base must be positive, not " + number_text(options.base));
   AngleTable angles(x, options);
   Array y(x.shape());
   angles.rotate(kernels::Rotation::forward, x.shape(), x.data(), {y.data()});

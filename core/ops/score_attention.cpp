@@ -36,9 +36,9 @@ View view_of(const char* op, index_t batches, index_t heads, index_t key_heads, 
   View view{{batches, heads, key_heads, queries, keys, o.causal, nullptr, nullptr, 0}, o.key_padding, o.mask};
   const Shape padding = shape_of({batches, keys}), flat = shape_of({queries, keys});
   const Shape full = shape_of({batches, queries, keys});
-  if (o.key_padding.dimension() > 0 && !same_shape(o.key_padding.shape(), padding))
+  if (is_given(o.key_padding) && !same_shape(o.key_padding.shape(), padding))
     fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
-  if (o.mask.dimension() > 0 && !same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
+  if (is_given(o.mask) && !same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
     fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
   view.sizes.hidden_batch = o.mask.dimension() == 3 ? queries * keys : 0;
   return view;

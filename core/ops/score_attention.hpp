@@ -17,9 +17,9 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const 
 /// nothing gives zeros, and hidden keys have no influence at all. Throws ShapeError, ValueError.
 Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const AttentionOptions& options = {});
 
-/// Hard attention: for each query the value of the visible key with the largest q.k (the first of equals), zeros if no
-/// key is visible. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B, H, T, V]. The gradients of queries and keys
-/// are exactly zero. Reads only the masks of `options`. Throws ShapeError.
+/// Hard attention: for each query the value of the visible key with the largest q.k (the first of equals; a NaN counts
+/// as the largest, as in argmax), zeros if no key is visible. q [B, H, T, D], k [B, H', S, D], v [B, H', S, V] -> [B,
+/// H, T, V]. The gradients of queries and keys are exactly zero. Reads only the masks of `options`. Throws ShapeError.
 Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -162,19 +162,22 @@ kernels::StridedLoop heads_loop(index_t batches, index_t heads, index_t time, in
 }  // namespace
 
 Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width) {
-  if (x.rank() != 3 || first < 0 || heads < 1 || width < 1 || heads > (x.size(2) - first) / width)
+  const bool fits = x.rank() == 3 && first >= 0 && heads >= 1 && width >= 0 && first <= x.size(2) &&
+                    (width == 0 || heads <= (x.size(2) - first) / width);
+  if (!fits)
     fail_shapes<Shape>("split_heads",
                        "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
                            " columns from column " + std::to_string(first) + " on",
                        {x.shape()});
   const kernels::StridedLoop loop = heads_loop(x.size(0), heads, x.size(1), width, x.size(2));
   Array y(shape_of({x.size(0), heads, x.size(1), width}));
-  kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
+  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
   return Tape::record("split_heads", {x}, Tensor(std::move(y)),
                       [loop, first, size = x.numel()](const Array& dy, Grads& g) {
                         const Output dx = g.buffer(0);
                         if (!dx.add) kernels::fill(dx.data, 0, size);
-                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
+                        if (dy.size() > 0)
+                          kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
                       });
 }
 

@@ -41,13 +41,14 @@ Tensor log_softmax(const Tensor& x, index_t axis) {
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
   const ReductionRows r = reduced_axes_last("logsumexp", x, axes, keep_dims);
   Array out(r.shape);
-  kernels::log_sum_exp(r.x.data(), out.data(), r.rows, r.width);
-  const Tensor y(std::move(out));
-  return Tape::record("logsumexp", {r.x}, y,
-                      [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        kernels::log_sum_exp_backward(x.data(), y.data(), dy.data(), dx.data, dx.add, rows, width);
-                      });
+  std::vector<kernels::LogSum, PoolAllocator<kernels::LogSum>> parts(out.size());
+  kernels::log_sum_exp(r.x.data(), out.data(), parts.data(), r.rows, r.width);
+  return Tape::record(
+      "logsumexp", {r.x}, Tensor(std::move(out)),
+      [x = r.x.detach(), parts = std::move(parts), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
+        const Output dx = g.buffer(0);
+        kernels::log_sum_exp_backward(x.data(), parts.data(), dy.data(), dx.data, dx.add, rows, width);
+      });
 }
 
 GradCases softmax_grad_cases() {

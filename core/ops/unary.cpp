@@ -2,6 +2,7 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/unary.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/unary.hpp>
 
@@ -62,8 +63,8 @@ Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, Saved::input
 
 Tensor clamp(const Tensor& x, real low, real high) {
   if (!(low <= high))
-    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + std::to_string(low) +
-                                  " and " + std::to_string(high));
+    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + number_text(low) + " and " +
+                                  number_text(high));
   return unary_op("clamp", Unary::clamp, x, Saved::input, {.a = low, .b = high});
 }
 
@@ -80,7 +81,7 @@ Tensor leaky_relu(const Tensor& x, real negative_slope) {
 Tensor elu(const Tensor& x, real alpha) { return unary_op("elu", Unary::elu, x, Saved::input, {.a = alpha}); }
 
 Tensor softplus(const Tensor& x, real beta, real threshold) {
-  if (!(beta > 0)) throw ValueError("softplus", "beta must be positive, but is " + std::to_string(beta));
+  if (!(beta > 0)) throw ValueError("softplus", "beta must be positive, but is " + number_text(beta));
   return unary_op("softplus", Unary::softplus, x, Saved::input, {.a = beta, .b = threshold});
 }
 

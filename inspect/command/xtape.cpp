@@ -7,6 +7,7 @@
 #include <xtape/inspect/command/weights_command.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/args.hpp>
+#include <xtape/train/program.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -83,7 +84,7 @@ int run_command(int argc, char** argv) {
   CLI::App app("Looks at what runs left behind.", "xtape");
   app.allow_extras();
   app.require_subcommand(0, 1);
-  app.footer("Exit codes: 0; 2 for a bad path or option; 3 if the run diverged.");
+  app.footer("Exit codes: 0; 1 if the output cannot be written; 2 for a bad path or option; 3 if the run diverged.");
   InspectOptions inspect;
   CLI::App* command = add_command(app, "inspect", "Tells how gradients flowed in a run, and what went wrong and when");
   command->add_option("run", inspect.directory, "directory of the run, needed");
@@ -120,11 +121,13 @@ int run_command(int argc, char** argv) {
 }  // namespace xtape
 
 int main(int argc, char** argv) {
+  int code = 0;
   try {
-    return xtape::run_command(argc, argv);
+    code = xtape::run_command(argc, argv);
   } catch (const xtape::Error& error) {
-    return xtape::report(error.what(), 2);
+    code = xtape::report(error.what(), 2);
   } catch (const std::exception& error) {
-    return xtape::report(error.what(), 1);
+    code = xtape::report(error.what(), 1);
   }
+  return xtape::finish_output(code);
 }

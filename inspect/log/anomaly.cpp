@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/array_statistics.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/json.hpp>
 #include <xtape/data/npy.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 

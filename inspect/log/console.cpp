@@ -1,5 +1,6 @@
 #include <xtape/inspect/log/console.hpp>
 
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <sys/ioctl.h>
@@ -21,6 +22,12 @@ std::shared_ptr<spdlog::logger> make_logger(const char* pattern) {
   logger->set_pattern(pattern);
   logger->flush_on(spdlog::level::info);
   return logger;
+}
+
+/// Opens /dev/null for the standard streams that are closed: a run needs no console.
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);  // takes the lowest free number, this one
 }
 
 int terminal_columns() {
@@ -56,7 +63,9 @@ Console::Console(index_t total, bool enabled)
       warnings_(make_logger<spdlog::sinks::stderr_sink_mt>("%l: %v")),
       enabled_(enabled),
       terminal_(enabled && isatty(STDOUT_FILENO)),
-      total_(total) {}
+      total_(total) {
+  open_closed_streams();
+}
 
 Console::~Console() { erase(); }
 

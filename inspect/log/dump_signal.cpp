@@ -14,7 +14,8 @@ void note(int signal) { noted.store(signal); }
 
 }  // namespace
 
-SignalWatch::SignalWatch() : kept_{{SIGUSR1, false, {}}, {SIGINT, false, {}}, {SIGTERM, false, {}}} {
+SignalWatch::SignalWatch()
+    : kept_{{SIGUSR1, false, {}}, {SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGHUP, false, {}}} {
   for (Kept& kept : kept_) {
     sigaction(kept.signal, nullptr, &kept.before);
     kept.replaced = kept.before.sa_handler == SIG_DFL;
@@ -35,6 +36,15 @@ SignalWatch::~SignalWatch() {
 }
 
 int SignalWatch::take() { return noted.exchange(0); }
+
+IgnoredPipeSignal::IgnoredPipeSignal() {
+  sigaction(SIGPIPE, nullptr, &before_);
+  if (before_.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
+IgnoredPipeSignal::~IgnoredPipeSignal() {
+  if (before_.sa_handler == SIG_DFL) sigaction(SIGPIPE, &before_, nullptr);
+}
 
 void SignalWatch::give_back(int signal) {
   std::signal(signal, SIG_DFL);

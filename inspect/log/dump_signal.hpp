@@ -5,8 +5,8 @@
 
 namespace xtape {
 
-/// Records SIGUSR1 while it lives. Records SIGINT and SIGTERM too if their default action was set; a second SIGINT or
-/// SIGTERM ends the process at once. Only one object may exist at a time.
+/// Records SIGUSR1 while it lives. Records SIGINT, SIGTERM and SIGHUP too if their default action was set; a second one
+/// ends the process at once. Only one object may exist at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -24,7 +24,20 @@ class SignalWatch {
     int signal;
     bool replaced;
     struct sigaction before;
-  } kept_[3];
+  } kept_[4];
+};
+
+/// While it lives, a reader of stdout that went away ends no run: writing to it fails, as on a full disk. Does nothing
+/// if the program handles SIGPIPE itself.
+class IgnoredPipeSignal {
+ public:
+  IgnoredPipeSignal();
+  ~IgnoredPipeSignal();
+  IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
+  IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
+
+ private:
+  struct sigaction before_{};
 };
 
 }  // namespace xtape

@@ -1,4 +1,4 @@
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/run/layer_names.hpp>
 #include <xtape/inspect/run/statistics.hpp>

@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/durable_file.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/log/line_file.hpp>
 
 #include <fcntl.h>
@@ -24,8 +25,7 @@ std::size_t size_before(index_t step, std::string_view content,
 }
 
 LineFile::LineFile(std::string path, Open how)
-    : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (how == Open::fresh ? O_EXCL : 0), 0666)) {
+    : path_(std::move(path)), descriptor_(open_file(path_, O_WRONLY | O_CREAT | (how == Open::fresh ? O_EXCL : 0))) {
   if (descriptor_ < 0) throw FileError("run_log", path_ + ": " + std::strerror(errno));
   size_ = ::lseek(descriptor_, 0, SEEK_END);
 }

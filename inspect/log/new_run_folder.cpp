@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/data/durable_file.hpp>
+#include <xtape/data/files.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
 #include <xtape/inspect/run/machine.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
@@ -24,10 +25,10 @@ namespace {
 
 /// Whether the directory holds at most the lock and an incomplete run.json.
 bool no_run_yet(const fs::path& directory, std::error_code& error) {
-  for (const auto& entry : fs::directory_iterator(directory, error))
-    if (entry.path().filename() != run_folder::kLock &&
-        entry.path().filename() != std::string(run_folder::kRun) + ".new")
-      return false;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (name != run_folder::kLock && !is_temporary_name(name, run_folder::kRun)) return false;
+  }
   return true;
 }
 
@@ -61,9 +62,21 @@ std::string make_run_folder(const std::string& out, const std::string& program) 
   return out;
 }
 
+void remove_leftovers(const std::string& directory) {
+  const auto stem = [](const std::string& name) { return name.substr(0, name.rfind(".new-")); };
+  std::error_code ignored;  // a leftover does no harm
+  for (const char* folder :
+       {"", run_folder::kCheckpoints, run_folder::kAttention, run_folder::kFlight, run_folder::kAnomaly})
+    for (const auto& entry : fs::directory_iterator(directory + "/" + folder, ignored)) {
+      const std::string name = entry.path().filename(), final_name = stem(name);
+      const bool ours = *folder != '\0' || final_name == run_folder::kRun || final_name == run_folder::kWeights;
+      if (ours && is_temporary_name(name, final_name)) fs::remove(entry.path(), ignored);
+    }
+}
+
 FolderLock::FolderLock(const std::string& directory) {
   const std::string path = directory + "/" + run_folder::kLock;
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  descriptor_ = open_file(path, O_RDWR | O_CREAT);
   if (descriptor_ < 0) fail(path, std::strerror(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;

@@ -10,6 +10,10 @@ namespace xtape {
 /// holds only the files of a run that was killed before it wrote run.json.
 std::string make_run_folder(const std::string& out, const std::string& program);
 
+/// Removes the temporary files of write_file that a killed process left in a run's folder, for run.json, the weights
+/// and all that is in the folders of the run. Only the process that holds the lock may call it.
+void remove_leftovers(const std::string& directory);
+
 /// Locks the directory of a run against other processes and other logs of this process. The system releases the lock
 /// when the process ends.
 class FolderLock {

@@ -1,10 +1,10 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/dump_signal.hpp>
@@ -116,6 +116,7 @@ struct RunLog::State {
   FlightRecorder recorder;
   std::string directory;
   FolderLock lock;
+  IgnoredPipeSignal no_reader;
   bool waits;               // for load_state()
   std::string resumed_run;  // the new run.json, written when the state is loaded
   Console console;
@@ -149,13 +150,13 @@ struct RunLog::State {
     double joint = 0, clipped = 0;
     for (const Parameter& p : parameters) {
       const double norm = p.has_grad() ? p.grad_norm() : 0, after = norm * p.clip_factor();
-      joint += norm * norm;
-      clipped += after * after;
+      joint = kernels::joint_norm(joint, norm);
+      clipped = kernels::joint_norm(clipped, after);
       out.grad_norms.push_back(norm);
       out.update_norms.push_back(update_norm(p));
     }
-    out.grad_norm = metrics.grad_norm.value_or(std::sqrt(joint));
-    out.clip_factor = joint > 0 && clipped < joint ? std::sqrt(clipped / joint) : 1;
+    out.grad_norm = metrics.grad_norm.value_or(joint);
+    out.clip_factor = joint > 0 && clipped < joint ? clipped / joint : 1;
     return out;
   }
 
@@ -172,7 +173,7 @@ struct RunLog::State {
     out.grad_norm_z = spikes.grad_norm_z(now.grad_norm);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       ParameterStats& p = out.parameters[i];
-      p.weight_norm = std::sqrt(kernels::sum_of_squares(parameters[i].value().data(), parameters[i].numel()));
+      p.weight_norm = kernels::norm(parameters[i].value().data(), parameters[i].numel());
       p.update_norm = now.update_norms[i];
       p.update_ratio = p.update_norm == 0 ? 0 : p.update_norm / p.weight_norm;
     }
@@ -253,8 +254,10 @@ RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogO
   State& s = *state_;
   const std::string run_file = s.directory + "/" + run_folder::kRun;
   const RunInfo info = info_of(run, store);
-  if (s.waits) s.resumed_run = resumed_run_json(read_file(run_file), info);
-  else write_file(run_file, run_json(info));
+  if (s.waits) {
+    remove_leftovers(s.directory);
+    s.resumed_run = resumed_run_json(read_file(run_file), info);
+  } else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
   s.writer.emplace(s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
   s.console.line(console_header());

@@ -11,14 +11,11 @@ namespace {
 
 constexpr real kSaturated = real(0.95);  // above; below it is 1 - 0.95 for a sigmoid and -0.95 for tanh
 
-std::vector<double> roots(std::vector<double> squares) {
-  for (double& x : squares) x = std::sqrt(x);
-  return squares;
-}
+void join(double& norm, double other) { norm = kernels::joint_norm(norm, other); }
 
-void add_squares(std::vector<double>& sums, const std::vector<double>& norms) {
-  if (sums.size() < norms.size()) sums.resize(norms.size());
-  for (std::size_t i = 0; i < norms.size(); ++i) sums[i] += norms[i] * norms[i];
+void join(std::vector<double>& norms, const std::vector<double>& others) {
+  if (norms.size() < others.size()) norms.resize(others.size());
+  for (std::size_t i = 0; i < others.size(); ++i) join(norms[i], others[i]);
 }
 
 double share(index_t part, index_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
@@ -43,7 +40,6 @@ void StepProbe::begin(bool measures) {
   units_.clear();
   attention_.clear();
   parameters_.clear();
-  calls_of_cell_.clear();
   classes_.reset();
   last_output_ = {};
   last_layer_.clear();
@@ -52,7 +48,7 @@ void StepProbe::begin(bool measures) {
 void StepProbe::when_grad(const Tensor& tensor, std::function<void(double)> then) {
   if (!Tape::tracks({tensor})) return;
   Tape::recorder()->on_grad(tensor, [this, generation = generation_, then = std::move(then)](const Array& grad) {
-    if (generation == generation_) then(kernels::sum_of_squares(grad.data(), count_of(grad)));
+    if (generation == generation_) then(kernels::norm(grad.data(), count_of(grad)));
   });
 }
 
@@ -61,38 +57,36 @@ void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   const std::size_t index = find(layers_, name);
   Layer& layer = layers_[index];
   layer.sum += kernels::sum(y.data(), y.numel());
-  layer.squares += kernels::sum_of_squares(y.data(), y.numel());
+  join(layer.norm, kernels::norm(y.data(), y.numel()));
   layer.count += static_cast<double>(y.numel());
   last_output_ = y.detach();
   last_layer_ = name;
-  when_grad(y, [this, index](double squares) {
-    layers_[index].grad_squares += squares;
+  when_grad(y, [this, index](double norm) {
+    join(layers_[index].grad_norm, norm);
     layers_[index].has_grad = true;
   });
 }
 
-index_t StepProbe::cell_step(std::string_view name) {
-  if (!measures_) return -1;
-  const index_t time = calls_of_cell_[std::string(name)]++;
+void StepProbe::cell_step(std::string_view name, index_t time) {
+  if (!measures_) return;
   Times& times = times_[find(times_, name)];  // a time step without a gradient is listed too
   if (static_cast<index_t>(times.hidden.size()) <= time) times.hidden.resize(static_cast<std::size_t>(time) + 1);
-  return time;
 }
 
 void StepProbe::step_grad(const StepGrad& step) {
   if (!measures_) return;
   Times& times = times_[find(times_, step.name)];
-  std::vector<double>& squares = step.kind == GradKind::cell ? times.cell : times.hidden;
+  std::vector<double>& norms = step.kind == GradKind::cell ? times.cell : times.hidden;
   const auto time = static_cast<std::size_t>(step.time);
-  if (squares.size() <= time) squares.resize(time + 1);
-  squares[time] += kernels::sum_of_squares(step.grad.data(), count_of(step.grad));
+  if (norms.size() <= time) norms.resize(time + 1);
+  join(norms[time], kernels::norm(step.grad.data(), count_of(step.grad)));
 }
 
 void StepProbe::lag_norms(const LagNorms& norms) {
   if (!measures_) return;
   Times& times = times_[find(times_, norms.layer)];
-  add_squares(times.lag_hidden, norms.hidden);
-  add_squares(times.lag_cell, norms.cell);
+  join(times.lag_hidden, norms.hidden);
+  join(times.lag_cell, norms.cell);
 }
 
 void StepProbe::add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid) {
@@ -169,13 +163,13 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
   record.classes = classes_;
   for (const Layer& layer : layers_) {
     const double mean = layer.count > 0 ? layer.sum / layer.count : 0;
-    const double variance = layer.count > 0 ? layer.squares / layer.count - mean * mean : 0;
+    // sqrt(mean(y^2) - mean(y)^2) as a product of roots, which no square can overflow
+    const double root = layer.count > 0 ? layer.norm / std::sqrt(layer.count) : 0, size = std::abs(mean);
     LayerStats& numbers = record.layers.emplace_back(LayerStats{layer.name, mean, 0, {}});
-    numbers.stddev = variance < 0 ? 0 : std::sqrt(variance);  // keeps NaN
-    if (layer.has_grad) numbers.output_grad_norm = std::sqrt(layer.grad_squares);
+    numbers.stddev = root < size ? 0 : std::sqrt(root - size) * std::sqrt(root + size);  // keeps NaN
+    if (layer.has_grad) numbers.output_grad_norm = layer.grad_norm;
   }
-  for (const Times& t : times_)
-    record.times.push_back({t.name, roots(t.hidden), roots(t.cell), roots(t.lag_hidden), roots(t.lag_cell)});
+  for (const Times& t : times_) record.times.push_back({t.name, t.hidden, t.cell, t.lag_hidden, t.lag_cell});
   for (const Units& u : units_) {
     UnitStats& numbers = record.units.emplace_back(UnitStats{u.name, {}, {}, {}});
     if (u.alive.empty()) {

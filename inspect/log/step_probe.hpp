@@ -31,9 +31,8 @@ class StepProbe : public Probe {
   /// pass; `record` is then unchanged.
   void fill(StepRecord& record, const std::vector<Parameter>& parameters);
 
-  void on_tape() override { calls_of_cell_.clear(); }
   void on_layer_output(std::string_view layer, const Tensor& y) override;
-  index_t cell_step(std::string_view layer) override;
+  void cell_step(std::string_view layer, index_t time) override;
   void step_grad(const StepGrad& step) override;
   void lag_norms(const LagNorms& norms) override;
   void gate(const GateValues& values) override;
@@ -48,13 +47,13 @@ class StepProbe : public Probe {
  private:
   struct Layer {
     std::string name;
-    double sum = 0, squares = 0, count = 0;
-    double grad_squares = 0;
+    double sum = 0, norm = 0, count = 0;
+    double grad_norm = 0;
     bool has_grad = false;
   };
   struct Times {
     std::string name;
-    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // sums of squares
+    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // 2-norms
   };
   struct Units {
     std::string name;
@@ -66,7 +65,7 @@ class StepProbe : public Probe {
   template <class Named>
   static std::size_t find(std::vector<Named>& list, std::string_view name);
   void measure(const Parameter& parameter);
-  void when_grad(const Tensor& tensor, std::function<void(double squares)> then);
+  void when_grad(const Tensor& tensor, std::function<void(double norm)> then);
   void add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid);
 
   std::function<void(const OpEvent&)> on_op_;
@@ -77,7 +76,6 @@ class StepProbe : public Probe {
   std::vector<Units> units_;
   std::vector<AttentionStats> attention_;
   std::map<std::string, ParameterStats, std::less<>> parameters_;
-  std::map<std::string, index_t, std::less<>> calls_of_cell_;
   std::optional<index_t> classes_;
   Tensor last_output_;  // of the last layer: an activation of this tensor gets the layer's name
   std::string last_layer_;

@@ -46,6 +46,13 @@ double spectral_norm(const Array& weight, index_t iterations) {
   if (!kernels::all_finite(weight.data(), static_cast<index_t>(weight.size())))
     throw ValueError("spectral_norm", "an element is not finite");
   const std::size_t rows = weight.shape()[0], columns = rows > 0 ? weight.size() / rows : 0;
+  // A power of two brings the largest element near 1, so that no square leaves the range of double.
+  const auto largest =
+      static_cast<double>(kernels::largest_magnitude(weight.data(), static_cast<index_t>(weight.size())));
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  std::vector<double> matrix(weight.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = std::ldexp(static_cast<double>(weight.data()[i]), -exponent);
   std::vector<double> right(columns), left(rows);
   Random random(0, "spectral_norm");
   for (double& x : right) x = random.uniform() - 0.5;  // a constant start could be another singular vector
@@ -54,18 +61,16 @@ double spectral_norm(const Array& weight, index_t iterations) {
   for (index_t i = 0; i < iterations; ++i) {
     for (std::size_t r = 0; r < rows; ++r) {
       left[r] = 0;
-      for (std::size_t c = 0; c < columns; ++c)
-        left[r] += static_cast<double>(weight.data()[r * columns + c]) * right[c];
+      for (std::size_t c = 0; c < columns; ++c) left[r] += matrix[r * columns + c] * right[c];
     }
     const double before = std::exchange(norm, normalize(left));
     if (norm == 0 || std::abs(norm - before) < kSettled * norm) break;
     std::fill(right.begin(), right.end(), 0.0);
     for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t c = 0; c < columns; ++c)
-        right[c] += static_cast<double>(weight.data()[r * columns + c]) * left[r];
+      for (std::size_t c = 0; c < columns; ++c) right[c] += matrix[r * columns + c] * left[r];
     normalize(right);
   }
-  return norm;
+  return std::ldexp(norm, exponent);
 }
 
 std::vector<double> state_jacobian_norms(const std::function<Tensor(index_t, const Tensor&)>& step, const Array& h0,

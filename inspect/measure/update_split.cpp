@@ -63,6 +63,7 @@ std::vector<double> UpdateSplit::decay_part(const Share& share, const Moved& mov
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double w = static_cast<double>(moved.before.data()[i]);
     if (decoupled_) out[i] = lr * decay * w;
+    else if (adam_ && roots[i] + option("eps") == 0) out[i] = 0;  // such a weight does not move
     else if (adam_)
       out[i] = lr * share.u[i] / (1 - std::pow(option("beta1"), static_cast<double>(share.steps))) /
                (roots[i] + option("eps"));
@@ -77,16 +78,18 @@ void UpdateSplit::measure(const Moved& moved, const Share& share, const Optimize
   const std::vector<double> roots =
       adam_ ? roots_of(state.parameters.at(name).slots.at("exp_avg_sq"), share.steps) : std::vector<double>();
   const std::vector<double> decay = decay_part(share, moved, roots, lr);
-  double update_squares = 0, gradient_squares = 0, decay_squares = 0;
+  long double update_squares = 0, gradient_squares = 0, decay_squares = 0;  // squares of doubles may overflow
   for (std::size_t i = 0; i < decay.size(); ++i) {
     const double w = static_cast<double>(moved.before.data()[i]);
     const double update = w - static_cast<double>(moved.parameter.value().data()[i]);
-    update_squares += update * update;
-    gradient_squares += (update - decay[i]) * (update - decay[i]);
-    decay_squares += decay[i] * decay[i];
+    const auto add_square = [](long double& sum, long double x) { sum += x * x; };
+    add_square(update_squares, update);
+    add_square(gradient_squares, update - decay[i]);
+    add_square(decay_squares, decay[i]);
     if (adam_ && moved.group->weight_decay > 0 && w != 0) weights_.push_back({roots[i], decay[i] / w});
   }
-  numbers_.push_back({name, std::sqrt(update_squares), std::sqrt(gradient_squares), std::sqrt(decay_squares)});
+  const auto root = [](long double squares) { return static_cast<double>(std::sqrt(squares)); };
+  numbers_.push_back({name, root(update_squares), root(gradient_squares), root(decay_squares)});
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,5 +1,5 @@
 #include <xtape/core/error.hpp>
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/report/comparison.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/report/text_page.hpp>

@@ -1,10 +1,9 @@
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/report/line_plot.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 namespace xtape {
 
@@ -24,28 +23,28 @@ Scale common_scale(const std::vector<PlotLine>& lines) {
   return out;
 }
 
-void draw(std::ostream& out, const PlotLine& line, const Scale& scale) {
+std::string drawn(const PlotLine& line, const Scale& scale) {
   const auto count = static_cast<double>(line.values.size());
-  out << "<polyline fill=\"none\" stroke=\"" << html_escaped(line.color) << "\" points=\"";
+  std::string out = "<polyline fill=\"none\" stroke=\"" + html_escaped(line.color) + "\" points=\"";
   for (std::size_t i = 0; i < line.values.size(); ++i)
     if (std::isfinite(line.values[i]))
-      out << 60 + 900.0 * static_cast<double>(i) / count << ','
-          << 320 - 280 * (line.values[i] - scale.low) / (scale.high - scale.low) << ' ';
-  out << "\"/>\n";
+      out += number_text(60 + 900.0 * static_cast<double>(i) / count, "%.1f,") +
+             number_text(320 - 280 * (line.values[i] - scale.low) / (scale.high - scale.low), "%.1f ");
+  return out + "\"/>\n";
 }
 
 }  // namespace
 
 std::string line_plot(const std::vector<PlotLine>& lines, const std::string& caption) {
   const Scale scale = common_scale(lines);
-  std::ostringstream out;
-  out << std::setprecision(3) << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 370\" font-size=\"14\" "
-      << "font-family=\"sans-serif\" stroke-width=\"1.5\">\n<rect width=\"1000\" height=\"370\" fill=\"white\"/>\n"
-      << "<text x=\"8\" y=\"45\">" << scale.high << "</text>\n<text x=\"8\" y=\"325\">" << scale.low << "</text>\n"
-      << std::fixed << std::setprecision(1);
-  for (const PlotLine& line : lines) draw(out, line, scale);
-  out << "<text x=\"60\" y=\"355\">" << html_escaped(caption) << "</text>\n</svg>\n";
-  return out.str();
+  std::string out =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1000 370\" font-size=\"14\" "
+      "font-family=\"sans-serif\" stroke-width=\"1.5\">\n<rect width=\"1000\" height=\"370\" fill=\"white\"/>\n"
+      "<text x=\"8\" y=\"45\">" +
+      number_text(scale.high, "%.3g") + "</text>\n<text x=\"8\" y=\"325\">" + number_text(scale.low, "%.3g") +
+      "</text>\n";
+  for (const PlotLine& line : lines) out += drawn(line, scale);
+  return out + "<text x=\"60\" y=\"355\">" + html_escaped(caption) + "</text>\n</svg>\n";
 }
 
 }  // namespace xtape

@@ -1,4 +1,5 @@
 // The data of the report page: charts, heat maps and attention, each with a caption.
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/json.hpp>
 #include <xtape/inspect/report/captions.hpp>
 #include <xtape/inspect/report/chart_json.hpp>
@@ -26,11 +27,9 @@ Json lines(const std::string& id, const std::string& title, const std::string& t
 
 std::optional<double> clip_limit(const RunData& run) {
   for (const auto& [name, value] : run.options)
-    if (name == "clip") try {
-        const double limit = std::stod(value);
-        if (limit > 0 && std::isfinite(limit)) return limit;
-      } catch (const std::exception&) {
-      }
+    if (name == "clip")
+      if (const std::optional<double> limit = read_number(value); limit && *limit > 0 && std::isfinite(*limit))
+        return limit;
   return std::nullopt;
 }
 

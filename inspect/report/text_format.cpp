@@ -1,4 +1,4 @@
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/run/series.hpp>
 

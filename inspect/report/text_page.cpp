@@ -1,5 +1,6 @@
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/json.hpp>
-#include <xtape/data/number_text.hpp>
+#include <xtape/data/utf8.hpp>
 #include <xtape/inspect/report/text_page.hpp>
 #include <xtape/inspect/run/layer_names.hpp>
 #include <xtape/inspect/run/series.hpp>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace xtape {
 
@@ -37,16 +37,15 @@ std::string shortened(const std::string& name, std::size_t width) {
 
 /// Appends a text with line breaks at the width, each line indented by `indent`.
 void wrap(std::string& out, const std::string& text, std::size_t indent, std::size_t columns) {
-  std::istringstream words(text);
   std::size_t column = 0;
-  for (std::string word; words >> word;) {
-    const std::size_t width = text_width(word);
+  for (const std::string_view word : words_between_spaces(text)) {
+    const std::size_t width = text_width(std::string(word));
     if (column > 0 && column + 1 + width > columns) {
       out += '\n';
       column = 0;
     }
     const std::string gap = column == 0 ? std::string(indent, ' ') : " ";
-    out += gap + word;
+    (out += gap) += word;
     column += gap.size() + width;
   }
   out += '\n';
@@ -229,9 +228,15 @@ std::string run_page(const RunData& run, const std::vector<Verdict>& verdicts, c
 }
 
 std::string run_page_json(const RunData& run, const std::vector<Verdict>& verdicts) {
-  Json json = {{"format_version", 1},        {"directory", run.directory},     {"program", run.program},
-               {"finished", run.finished()}, {"diverged", diverged(verdicts)}, {"logged_steps", run.steps.size()},
-               {"warnings", run.warnings},   {"verdicts", Json::array()},      {"layers", Json::object()}};
+  Json json = {{"format_version", 1},
+               {"directory", json_bytes<Json>(run.directory)},
+               {"program", run.program},
+               {"finished", run.finished()},
+               {"diverged", diverged(verdicts)},
+               {"logged_steps", run.steps.size()},
+               {"warnings", run.warnings},
+               {"verdicts", Json::array()},
+               {"layers", Json::object()}};
   if (!run.steps.empty()) {
     json["last_step"] = run.steps.back().step;
     json["loss"] = json_number<Json>(run.steps.back().loss);

@@ -89,7 +89,7 @@ AttentionMaps read_attention(const std::string& directory, std::size_t most) {
     }
   if (!maps.any()) return maps;
   try {
-    maps.tokens = nlohmann::json::parse(read_file(folder / run_folder::kTokens)).get<std::vector<std::string>>();
+    maps.tokens = parse_json<nlohmann::json>(read_file(folder / run_folder::kTokens)).get<std::vector<std::string>>();
   } catch (const std::exception&) {
     maps.warnings.push_back(std::string(run_folder::kAttention) + "/" + run_folder::kTokens +
                             " cannot be read: positions are shown as numbers");

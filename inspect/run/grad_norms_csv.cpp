@@ -1,4 +1,4 @@
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/grad_norms_csv.hpp>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ std::optional<index_t> step_of_csv_row(std::string_view row) {
 
 std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value, index_t time) {
   return std::to_string(step) + "," + kind + "," + csv_field(name) + "," + (time < 0 ? "" : std::to_string(time)) +
-         "," + number_text(value) + "\n";
+         "," + number_text(value, "%.9g") + "\n";
 }
 
 std::string grad_norms_rows(const StepRecord& r) {

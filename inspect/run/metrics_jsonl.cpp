@@ -218,7 +218,7 @@ std::string line_of(const Record& record) {
 
 template <class Record>
 std::optional<Record> record_of(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json<Json>(line);
   if (!json.is_object() || !json.contains("step")) return std::nullopt;
   try {
     if (integer_of<int>(json.at("format_version")) > kRunFormat) return std::nullopt;
@@ -244,7 +244,7 @@ std::string interval_json(const IntervalStats& numbers) {
 }
 
 std::optional<IntervalStats> read_interval_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json<Json>(text);
   if (!json.is_object()) return std::nullopt;
   try {
     IntervalStats numbers;
@@ -260,7 +260,7 @@ std::optional<StepRecord> read_metrics_line(std::string_view line) { return reco
 std::optional<EventRecord> read_event_line(std::string_view line) { return record_of<EventRecord>(line); }
 
 std::optional<index_t> step_of_json_line(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json<Json>(line);
   const bool good = json.is_object() && json.contains("step") && holds_integer<index_t>(json["step"]) &&
                     json.value("kind", Json()) != "finished";
   return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();

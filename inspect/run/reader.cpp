@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace xtape {
 
@@ -23,12 +23,10 @@ constexpr std::size_t kMostRejected = 3;  // lines that a warning names
 std::string content_from(const fs::path& path, std::size_t offset) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(offset));
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string option_text(const Json& value) { return value.is_string() ? value.get<std::string>() : json_text(value); }
+std::string option_text(const Json& value) { return find_bytes(value).value_or(json_text(value)); }
 
 /// Reads the values of run.json. Throws the JSON library's exceptions if it has another form.
 void read_info_json(const Json& json, RunData& run) {

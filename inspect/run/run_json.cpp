@@ -16,7 +16,14 @@ using Json = nlohmann::ordered_json;
 std::string run_json(const RunInfo& info) {
   Json options = Json::object();
   for (const auto& [name, value] : info.description.options)
-    std::visit([&, &key = name](const auto& v) { options[key] = v; }, value);
+    options[name] = std::visit(
+        [](const auto& v) -> Json {
+          using Value = std::decay_t<decltype(v)>;
+          if constexpr (std::is_same_v<Value, double>) return json_number<Json>(v);
+          else if constexpr (std::is_same_v<Value, std::string>) return json_bytes<Json>(v);
+          else return v;
+        },
+        value);
   Json json = {{"format_version", kRunFormat},
                {"program", info.description.program},
                {"started", utc_time("%Y-%m-%dT%H:%M:%SZ")},
@@ -58,7 +65,7 @@ std::vector<std::pair<std::string, std::string>> options_of_run(const std::strin
   if (!std::filesystem::is_directory(directory, error)) fail("there is no directory '" + directory + "'");
   if (!std::filesystem::exists(path, error))
     fail(directory + " has no " + run_folder::kRun + ": it is not the directory of a run");
-  const nlohmann::json run = nlohmann::json::parse(read_file(path), nullptr, false);
+  const nlohmann::json run = parse_json<nlohmann::json>(read_file(path));
   const auto options = run.find("options");
   if (!run.is_object() || options == run.end() || !options->is_object()) fail(path + " is damaged");
   const std::string made_by =
@@ -67,7 +74,7 @@ std::vector<std::pair<std::string, std::string>> options_of_run(const std::strin
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, value] : options->items()) {
     if (value.is_boolean()) out.emplace_back(name, value.get<bool>() ? "true" : "");
-    else if (value.is_string()) out.emplace_back(name, value.get<std::string>());
+    else if (const auto text = find_bytes(value)) out.emplace_back(name, *text);
     else if (value.is_number()) out.emplace_back(name, value.dump());
     else fail(path + " is damaged: the option " + name + " has no value");
   }

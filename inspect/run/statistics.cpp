@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 namespace xtape {
 
@@ -21,7 +22,7 @@ double median(std::vector<double> values) {
   if (values.empty()) throw ValueError("median", "there are no values");
   std::sort(values.begin(), values.end(), [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });
   const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return values.size() % 2 ? values[half] : std::midpoint(values[half - 1], values[half]);
 }
 
 std::optional<double> finite_median(std::span<const double> values) {

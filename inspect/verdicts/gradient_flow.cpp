@@ -132,7 +132,8 @@ std::vector<Verdict> judge_depth(const RunData& run) {
   const double first = *early, last = *late;
   const std::string numbers =
       "median gradient norm of the first tenth " + format_3g(first) + ", of the last tenth " + format_3g(last);
-  if (last > limits::kExplodingGrowth * first)
+  if (first == 0 && last > 0) out.push_back(unmeasured("growth", numbers));  // any norm is infinitely many times 0
+  else if (last > limits::kExplodingGrowth * first)
     out.push_back({"growth", Finding::bad, "The gradient norm grew beyond all bounds.",
                    numbers + " (limit " + format_3g(limits::kExplodingGrowth) + " times)",
                    "Clip, or lower the learning rate."});

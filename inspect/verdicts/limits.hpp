@@ -40,8 +40,9 @@ constexpr double kLearningShare = 1e-3;  ///< a layer below this share of the me
 // The loss.
 constexpr double kUntrainedAbove = 1.2;  ///< times ln V: worse than a uniform guess
 constexpr double kUntrainedBelow = 0.8;  ///< times ln V: too low for an untrained model
-constexpr double kDivergedLoss = 1.5;    ///< median of the last tenth / of the best tenth
-constexpr double kPlateau = 0.005;       ///< the second half lowers the loss by less than this share
-constexpr std::size_t kFewSteps = 5;     ///< logged steps; fewer give no result
+// Where losses change their sign, or are 0, no loss is a size: shares are of the largest |loss| and the median |loss|.
+constexpr double kDivergedLoss = 1.5;  ///< median of the last tenth / of the best tenth
+constexpr double kPlateau = 0.005;     ///< the run, or its second half, lowers the loss by no more than this share
+constexpr std::size_t kFewSteps = 5;   ///< logged steps; fewer give no result
 
 }  // namespace xtape::limits

@@ -1,8 +1,9 @@
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/statistics.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace xtape {
@@ -61,7 +62,9 @@ std::optional<double> SpikeDetector::z(const std::deque<double>& before, double 
   double mean = 0, squares = 0;
   for (double x : before) mean += x / n;
   for (double x : before) squares += (x - mean) * (x - mean);
-  if (squares == 0) return std::nullopt;
+  // The mean of equal values may differ from them by rounding, and squares of tiny differences may be 0.
+  const bool equal = std::all_of(before.begin(), before.end(), [&](double x) { return x == before.front(); });
+  if (equal || squares == 0) return std::nullopt;
   return (value - mean) / std::sqrt(squares / (n - 1));
 }
 

@@ -1,5 +1,5 @@
 // Verdicts on the training as a whole: NaN and infinity, divergence, spikes, whether the loss falls.
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/spikes.hpp>
@@ -61,6 +61,22 @@ Verdict judge_finite(const RunData& run) {
   return v;
 }
 
+/// Whether all losses are on one side of 0. Only then is |x| of one of them a size that others can be a share of: where
+/// losses change their sign, a median may be nearly 0.
+bool of_one_sign(const std::vector<double>& losses) {
+  const auto all = [&](const auto& test) {
+    return std::all_of(losses.begin(), losses.end(), [&](double x) { return !std::isfinite(x) || test(x); });
+  };
+  return all([](double x) { return x > 0; }) || all([](double x) { return x < 0; });
+}
+
+std::vector<double> finite_sizes(std::span<const double> values) {
+  std::vector<double> out;
+  for (double x : values)
+    if (std::isfinite(x)) out.push_back(std::abs(x));
+  return out;
+}
+
 Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) {
   if (run.only_norms || losses.size() < limits::kFewSteps)
     return {"diverged", Finding::unmeasured, "Not known.",
@@ -79,11 +95,16 @@ Verdict judge_divergence(const RunData& run, const std::vector<double>& losses) 
   const double first = *early, last = *late;
   const std::string numbers = "median loss of the first tenth " + format_3g(first) + ", best " + format_3g(best) +
                               " at " + at(best_step) + ", last tenth " + format_3g(last);
-  if (last > first && last - best > (limits::kDivergedLoss - 1) * std::abs(best))
+  const bool one_sign = of_one_sign(losses);
+  const std::vector<double> sizes = finite_sizes(losses);
+  const double size = one_sign ? std::abs(best) : *std::max_element(sizes.begin(), sizes.end());
+  if (last > first && last - best > (limits::kDivergedLoss - 1) * size)
     return {"diverged",
             Finding::bad,
             "The run diverged after " + at(best_step) + ".",
-            numbers + " (limit " + format_3g(limits::kDivergedLoss) + " times the best)",
+            numbers + " (limit " +
+                (one_sign ? format_3g(limits::kDivergedLoss) + " times the best)"
+                          : format_3g(limits::kDivergedLoss - 1) + " of the largest |loss| above the best)"),
             "Lower the learning rate, or clip.",
             best_step};
   return {"diverged", Finding::fine, "It did not diverge.", numbers};
@@ -136,11 +157,16 @@ Verdict judge_learning(const RunData& run, const std::vector<double>& losses, bo
   if (!first || !last || !half) return {"learning", Finding::unmeasured, "Not known.", "no finite loss is logged"};
   const std::string numbers = "median loss of the first tenth " + format_3g(*first) + ", at half of the run " +
                               format_3g(*half) + ", of the last tenth " + format_3g(*last);
-  const double least = limits::kPlateau * std::abs(*first);
-  if (*first - *last < least)
+  const bool one_sign = of_one_sign(losses);
+  // Equality is no fall: at 0 the limit is 0.
+  const auto falls = [&](double from, std::span<const double> part) {
+    const double size = one_sign ? std::abs(from) : std::max(std::abs(from), median(finite_sizes(part)));
+    return from - *last > limits::kPlateau * size;
+  };
+  if (!falls(*first, losses))
     return {"learning", Finding::warning, "The loss does not fall.", numbers,
             "Compare with the loss of knowing nothing; try another learning rate."};
-  if (*half - *last < limits::kPlateau * std::abs(*half))
+  if (!falls(*half, std::span(losses).subspan(losses.size() / 2)))
     return {"learning", Finding::warning, "The loss stands still in the second half.", numbers,
             "Stop earlier, lower the rate at the end, or use a larger model."};
   return {"learning", Finding::fine, "The loss falls.", numbers};

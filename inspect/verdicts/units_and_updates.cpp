@@ -1,5 +1,5 @@
 // Verdicts on units, clipping, update sizes and layers that do not learn.
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
@@ -120,9 +120,11 @@ Verdict judge_still_layers(const RunData& run) {
     ++looked_at;
     const double ratio = finite_median(ratios).value_or(0), usual = finite_median(others).value_or(0);
     const bool no_gradient = std::all_of(gradients.begin(), gradients.end(), [](double g) { return g == 0; });
-    if (!no_gradient && !(ratio < limits::kLearningShare * usual && !is_bias(name))) continue;
+    const bool no_update = ratio == 0;  // also where the usual ratio is 0, of which there is no share
+    if (!no_gradient && !no_update && !(ratio < limits::kLearningShare * usual && !is_bias(name))) continue;
     if (still.empty())
       why = no_gradient ? "its gradient is exactly 0 in all " + std::to_string(gradients.size()) + " logged steps"
+            : no_update ? "its update ratio is 0 in the median step"
                         : "its update ratio " + format_3g(ratio) + " is below " + format_3g(limits::kLearningShare) +
                               " of the median's, " + format_3g(usual);
     still.push_back(name);

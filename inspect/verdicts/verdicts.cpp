@@ -1,4 +1,4 @@
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
 
 #include <algorithm>

@@ -8,8 +8,8 @@ build_packages=(
   librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev libjs-chart.js
   python3
 )
-# The browser for the tests of the report.
-test_packages=(chromium)
+# The browser for the tests of the report, and the sources of locales for those of the decimal comma.
+test_packages=(chromium locales)
 # For the benchmark: LibTorch, the OpenMP build of OpenBLAS that LibTorch uses, and the Python driver.
 bench_packages=(libtorch-dev libopenblas0-openmp python3)
 # For scripts/lint.sh, and for its option --tidy.

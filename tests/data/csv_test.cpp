@@ -61,7 +61,7 @@ TEST_CASE("csv: what is not a table says in which line") {
 }
 
 TEST_CASE("csv: numbers are read whole or not at all") {
-  const CsvTable table("x\n1\n-2.5e3\n2x\n 3\nnan\n1e999\n0x10\n+1\n\x01\n", "file");
+  const CsvTable table("x\n1\n-2.5e3\n2x\n 3\nnan\n1e999\n0x10\n+-1\n\x01\n", "file");
   CHECK(table.number(0, 0) == 1);
   CHECK(table.number(1, 0) == -2500);
   for (std::size_t row = 2; row < table.rows(); ++row)

@@ -1,8 +1,10 @@
 #include <xtape/data/files.hpp>
 
 #include "child_process.hpp"
+#include "core/forked.hpp"
 #include "support.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,3 +101,18 @@ TEST_CASE("a file that changes while it is read is refused") {
 }
 
 TEST_CASE("the checksum is that of zip") { CHECK(crc32("123456789") == 0xCBF43926); }
+
+TEST_CASE("a file never gets the number of a closed standard stream") {
+  const TemporaryDirectory work;
+  const std::string file = work.write("file", "content");
+  const int code = in_child([&] {
+    for (const int stream : {0, 1, 2}) close(stream);
+    const int opened = open_file(file, O_RDONLY), created = open_file(file + "2", O_WRONLY | O_CREAT);
+    const bool inherited = (fcntl(opened, F_GETFD) & FD_CLOEXEC) == 0 || (fcntl(created, F_GETFD) & FD_CLOEXEC) == 0;
+    bool closed = true;
+    for (const int stream : {0, 1, 2}) closed = closed && fcntl(stream, F_GETFD) < 0;
+    return opened > 2 && created > 2 && opened != created && closed && !inherited && read_file(file) == "content" &&
+           open_file(file + "/none", O_RDONLY) == -1 && errno == ENOTDIR;
+  });
+  CHECK(code == 0);
+}

@@ -13,6 +13,9 @@ TEST_CASE("gzip: content comes back, of several members too") {
   CHECK(unpack_gzip(packed(text), "file") == text);
   CHECK(unpack_gzip(packed(""), "file").empty());
   CHECK(unpack_gzip(packed("one ") + packed("") + packed("two"), "file") == "one two");
+  const std::string zeros(512, '\0');  // as a tape pads its blocks
+  CHECK(unpack_gzip(packed("one ") + packed("two") + zeros, "file") == "one two");
+  check_throws<FileError>([&] { unpack_gzip(packed("one") + zeros + "x", "file"); }, "file: 513 bytes follow its end");
   const TemporaryDirectory work;
   CHECK(read_unpacked(work.write("packed", packed(text))) == text);
   CHECK(read_unpacked(work.write("plain", text)) == text);

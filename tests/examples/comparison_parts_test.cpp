@@ -39,6 +39,7 @@ TEST_CASE("comparison: means by lag and right answers, by hand") {
                            .targets = indices({2, 3}, {kNotAsked, 1, 0, kNotAsked, 1, 1})};
   const Tensor logits(array({2, 3, 2}, {5, 0, 0, 1, 0, 1, 0, 5, 0, 1, 0, 1}));
   CHECK(right_answers(logits, symbols) == std::vector<double>{0.5, 1});
+  CHECK(right_answers(Tensor(Array(Shape{2, 3, 2}, real(kNaN))), symbols) == std::vector<double>{0, 0});
   // Of the last step alone: once wrong, once right.
   const double wrong = std::log(1 + std::exp(1)), right = std::log(1 + std::exp(-1));
   check_near(static_cast<double>(last_loss_of(logits, symbols).item()), (wrong + right) / 2);

@@ -2,6 +2,7 @@
 #include "child_process.hpp"
 #include "support.hpp"
 
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/random.hpp>
 #include <xtape/data/files.hpp>
 
@@ -22,7 +23,7 @@ std::string made_temperatures(int hours) {
   for (int hour = 0; hour < hours; ++hour) {
     const double day = 2 * std::numbers::pi * hour / 24;
     const double temperature = 50 + 5 * std::sin(day) + 10 * std::sin(day / 5) + 0.3 * random.normal();
-    out += std::to_string(hour) + "," + std::to_string(temperature) + "\n";
+    out += std::to_string(hour) + "," + number_text(temperature, "%.6f") + "\n";
   }
   return out;
 }

@@ -26,7 +26,7 @@ double nats_of(const Finished& result) {
   INFO(result.err);
   REQUIRE(result.code == 0);
   CHECK(result.out.find(" nats per character over ") != std::string::npos);
-  return std::stod(result.out);
+  return number_at(result.out, 0);
 }
 
 }  // namespace

@@ -141,10 +141,7 @@ Tensor Golden::in(const std::string& name) {
 
 void load_state(ParamStore& store, const GoldenValues& values) {
   for (Parameter parameter : store.parameters()) parameter.set_value(values.get("state", parameter.name()).array());
-  for (Buffer buffer : store.buffers()) {
-    if (buffer.name() == "num_batches_tracked") continue;  // an integer in PyTorch, which the files do not hold
-    buffer.set_value(values.get("state", buffer.name()).array());
-  }
+  for (Buffer buffer : store.buffers()) buffer.set_value(values.get("state", buffer.name()).array());
   for (const GoldenArray* entry : values.all("state"))
     if (!store.contains(entry->name)) throw NameError(values.name, "the layer has no " + entry->name);
 }

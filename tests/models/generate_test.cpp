@@ -131,3 +131,56 @@ TEST_CASE("generate refuses invalid arguments") {
     check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_p = bad}); }, "top_p must be above 0");
   check_throws<IndexError>([&] { generate(f.model, {5}, {.length = 1}); }, "");
 }
+
+TEST_CASE("a token is not sampled from a distribution that does not exist") {
+  Random random(1, "draws");
+  const std::vector<std::vector<double>> none = {{kNaN, kNaN}, {-kInf, -kInf}, {kNaN, -kInf}, {},
+                                                 {kNaN},       {0, kInf},      {kInf, kInf}};
+  for (const std::vector<double>& logits : none)
+    for (const double temperature : {0.0, 0.5, 1e6})
+      for (const index_t top_k : {0, 1, 5})
+        for (const double top_p : {1e-9, 1.0})
+          check_throws<ValueError>(
+              [&] {
+                sample_token(logits, {.length = 1, .temperature = temperature, .top_k = top_k, .top_p = top_p}, random);
+              },
+              "[sample_token] there is no distribution");
+  check_throws<ValueError>([&] { sample_token({kNaN, -kInf}, {.length = 1}, random); },
+                           "the largest of 2 logits must be finite, but is -Inf");
+  for (const double bad : {-1.0, kNaN, kInf})
+    check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .temperature = bad}, random); },
+                             "[sample_token] the temperature");
+  for (const double bad : {0.0, 1.5, kNaN})
+    check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_p = bad}, random); }, "top_p must be above");
+  check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_k = -1}, random); }, "top_k must not be");
+}
+
+TEST_CASE("a token whose logit is NaN or minus infinity is never sampled") {
+  for (const double temperature : {1e-300, 1.0, 1e300})
+    for (const index_t top_k : {0, 3, 9}) {
+      Random random(1, "draws");
+      std::vector<int> drawn(4, 0);
+      for (int i = 0; i < 400; ++i)
+        ++drawn[static_cast<std::size_t>(
+            sample_token({kNaN, 0, -kInf, 1}, {.length = 1, .temperature = temperature, .top_k = top_k}, random))];
+      CHECK(drawn[0] == 0);
+      CHECK(drawn[2] == 0);
+      CHECK(drawn[3] > 0);
+      CHECK((drawn[1] > 0) == (temperature > 0.1));
+    }
+}
+
+TEST_CASE("a model of NaN generates nothing") {
+  Fixture f;
+  Parameter weight = f.store.parameter("head.weight");
+  std::fill_n(weight.edit(), weight.numel(), real(kNaN));
+  for (const double temperature : {0.0, 1.0})
+    check_throws<ValueError>([&] { generate(f.model, {3}, {.length = 6, .temperature = temperature}); },
+                             "there is no distribution: the largest of 5 logits must be finite, but is NaN");
+  CHECK(generate(f.model, {3}, {.length = 0}).empty());
+  ParamStore store(3);
+  const CharRNN rnn(store.root(), {.vocab = 5, .embedding = 3, .hidden = 8});
+  Parameter bias = store.parameter("head.bias");
+  std::fill_n(bias.edit(), bias.numel(), real(kNaN));
+  check_throws<ValueError>([&] { generate(rnn, {3}, {.length = 6}); }, "there is no distribution");
+}

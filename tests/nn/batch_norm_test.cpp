@@ -126,12 +126,14 @@ TEST_CASE("BatchNorm: names and shapes are PyTorch's; buffers are saved, not tra
   ParamStore store;
   BatchNorm layer(store.root() / "norm", 3);
   BatchNorm plain(store.root() / "plain", 3, {.affine = false});
-  std::vector<std::string> parameters, buffers;
+  std::vector<std::string> parameters, buffers, counters;
   for (const Parameter& p : store.parameters()) parameters.push_back(p.name());
   for (const Buffer& b : store.buffers()) buffers.push_back(b.name());
+  for (const IntegerBuffer& b : store.integer_buffers()) counters.push_back(b.name());
   CHECK(parameters == std::vector<std::string>{"norm.weight", "norm.bias"});
-  CHECK(buffers == std::vector<std::string>{"norm.running_mean", "norm.running_var", "norm.num_batches_tracked",
-                                            "plain.running_mean", "plain.running_var", "plain.num_batches_tracked"});
+  CHECK(buffers ==
+        std::vector<std::string>{"norm.running_mean", "norm.running_var", "plain.running_mean", "plain.running_var"});
+  CHECK(counters == std::vector<std::string>{"norm.num_batches_tracked", "plain.num_batches_tracked"});
   CHECK(layer.num_batches_tracked.value().dimension() == 0);
   CHECK_FALSE(layer.weight.decays());
 
@@ -145,6 +147,38 @@ TEST_CASE("BatchNorm: names and shapes are PyTorch's; buffers are saved, not tra
   check_running(layer, mean, snapshot.buffers[1].second, 1);
 }
 
+TEST_CASE("BatchNorm: the counter of batches goes on past the integers of float, and past those of double") {
+  for (const index_t start : {index_t{1} << 24, (index_t{1} << 53) + 1}) {
+    ParamStore store;
+    BatchNorm layer(store.root(), 2, {.cumulative = true});
+    layer.num_batches_tracked.set_value(IndexArray(Shape{}, start));
+    for (int i = 0; i < 3; ++i) layer(Tensor(array({2, 2}, {1, 2, 2, 4})));
+    CHECK(layer.num_batches_tracked.value()() == start + 3);
+    CHECK(store.integer_buffer("num_batches_tracked").value()() == start + 3);
+    const Snapshot snapshot = store.snapshot();
+    layer(Tensor(array({2, 2}, {1, 2, 2, 4})));
+    store.restore(snapshot);
+    CHECK(layer.num_batches_tracked.value()() == start + 3);
+  }
+}
+
+TEST_CASE("BatchNorm: running statistics at the end of the range stay finite") {
+  const double most = kDouble ? 1.6e308 : 3e38;
+  ParamStore store;
+  BatchNorm layer(store.root(), 1, {.momentum = 0.5});
+  layer.running_mean.set_value(row({-most}));
+  layer(Tensor(column({most, most})));
+  check_near(layer.running_mean.value(), row({0}));
+}
+
+TEST_CASE("BatchNorm: an input without channels is refused with its reason") {
+  ParamStore store;
+  check_throws<ShapeError>([] { batch_norm(Tensor::zeros({7, 0})); },
+                           "[batch_norm] the last axis is empty; got shape (7,0)");
+  check_throws<ShapeError>([] { batch_norm_eval(Tensor::zeros({7, 0}), Array(Shape{0}), Array(Shape{0})); },
+                           "[batch_norm_eval] the last axis is empty; got shape (7,0)");
+}
+
 TEST_CASE("BatchNorm refuses invalid options and inputs") {
   ParamStore store;
   const Scope n = store.root() / "n";
@@ -154,6 +188,7 @@ TEST_CASE("BatchNorm refuses invalid options and inputs") {
     check_throws<ValueError>([&] { BatchNorm layer(n, 2, {.momentum = bad}); }, "momentum must be from 0 to 1");
   CHECK(store.entries().empty());
   CHECK(store.buffers().empty());
+  CHECK(store.integer_buffers().empty());
   BatchNorm layer(n, 2);
   for (const Shape& bad : {Shape{2}, Shape{4, 3}, Shape{2, 2, 2, 2}})
     check_throws<ShapeError>([&] { layer(Tensor::ones(bad)); }, "the input must be [B, C] or [B, T, C] with C = 2");

@@ -118,6 +118,12 @@ TEST_CASE("init refuses numbers outside their domain and weights without fans") 
   check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] uniform needs finite bounds with low <= high, not 1");
   check_throws<ValueError>([&] { init::uniform(nan, 0); }, "uniform needs finite bounds");
   check_throws<ValueError>([&] { init::uniform(0, infinity); }, "uniform needs finite bounds");
+  check_throws<ValueError>([] { init::uniform(-1.7e308, 1.7e308); }, "uniform needs finite bounds");
+  if (!kDouble) {  // infinite as a float
+    check_throws<ValueError>([] { init::uniform(0, 1e300); }, "uniform needs finite bounds");
+    check_throws<ValueError>([] { init::normal(0, 1e300); }, "the standard deviation must not be negative or infinite");
+    check_throws<ValueError>([] { init::he_normal(1e300); }, "the gain must not be negative or infinite");
+  }
   check_throws<ValueError>([] { init::normal(0, -1); }, "the standard deviation must not be negative");
   for (double bad : {-1.0, nan, infinity}) {
     check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "the gain must not be negative or infinite");

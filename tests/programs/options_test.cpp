@@ -1,5 +1,7 @@
 // Invalid values for every option of every example. The options are read from the --help of each program, so a new
 // program or option is tested without a change here.
+#include <xtape/core/number_text.hpp>
+
 #include "refused.hpp"
 
 using namespace xtape;
@@ -15,15 +17,13 @@ std::vector<std::string> bad_values(const HelpOption& option) {
   if (option.placeholder != "N" && option.placeholder != "X") return {};
   std::vector<std::string> out = {"", "1x", "nan", "1e999"};
   if (option.placeholder == "N") out.insert(out.end(), {"1.5", "99999999999999999999"});
-  std::istringstream notes(option.notes);
-  std::string word;
-  double low = 0, high = 0;
-  const bool at_least = option.notes.starts_with("at least ");
-  if (at_least) notes >> word >> word >> low;
-  else notes >> low >> word >> high;
-  REQUIRE_MESSAGE(!notes.fail(), "no range stands in '", option.notes, "'");
+  const std::string at_least_text = "at least ", to = " to ";
+  const bool at_least = option.notes.starts_with(at_least_text);
+  INFO("a range should stand in '", option.notes, "'");
+  const double low = number_at(option.notes, at_least ? at_least_text.size() : 0);
+  const double high = at_least ? 0 : number_at(option.notes, option.notes.find(to) + to.size());
   const auto text = [&](double value) {
-    return option.placeholder == "N" ? std::to_string(static_cast<index_t>(value)) : std::to_string(value);
+    return option.placeholder == "N" ? std::to_string(static_cast<index_t>(value)) : number_text(value, "%.6f");
   };
   out.push_back(text(low - 1));
   if (!at_least) out.push_back(text(high + 1));

@@ -134,7 +134,7 @@ TEST_CASE("a run is resumed with its own options, text and program only") {
   work.write("number/run.json", "3");
   fs::create_directory(work.path() + "/none");
   const auto before = contents(work.path() + "/run");
-  const std::string json = content_of(work.path() + "/run/run.json");
+  const std::string run_json_text = content_of(work.path() + "/run/run.json");
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--resume", "nowhere"}, "[resume] there is no directory 'nowhere'"},
       {{"--resume", ""}, "there is no directory ''"},
@@ -155,7 +155,7 @@ TEST_CASE("a run is resumed with its own options, text and program only") {
     CHECK(lines_of(result.err).size() == 1);
     CHECK(result.err.find(message) != std::string::npos);
     CHECK(contents(work.path() + "/run") == before);
-    CHECK(content_of(work.path() + "/run/run.json") == json);
+    CHECK(content_of(work.path() + "/run/run.json") == run_json_text);
   }
   const Finished rnn = run(XTAPE_CHAR_RNN, {"--resume", "run"}, work.path());
   CHECK(rnn.err.find("run is a run of the program 'char_transformer', not of char_rnn") != std::string::npos);
@@ -210,8 +210,25 @@ class Background {
 
 }  // namespace
 
-TEST_CASE("SIGINT and SIGTERM end a run after the step, with a checkpoint and a line that says how to go on") {
-  for (const int number : {SIGINT, SIGTERM}) {
+TEST_CASE("a run goes on with its own files, whatever bytes their names hold") {
+  const TemporaryDirectory work;
+  const std::string name = "caf\xE9 %41.txt", out = "r\xFCn";
+  work.write(name, some_text(300));
+  for (Example example : {examples()[0], examples()[2]}) {
+    example.options[1] = name;
+    Finished result = run(example.program, with(example.options, {"--out", out, "--stop-after", "5"}), work.path());
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    result = run(example.program, {"--resume", out}, work.path());
+    INFO(result.err);
+    CHECK(result.code == 0);
+    CHECK(fs::exists(work.path() + "/" + out + "/checkpoints/step_20.safetensors"));
+    fs::remove_all(work.path() + "/" + out);
+  }
+}
+
+TEST_CASE("SIGINT, SIGTERM and SIGHUP end a run after the step, with a checkpoint and a line that says how to go on") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const TemporaryDirectory work;
     work.write("text", some_text(300));
     const Example example = examples().back();
@@ -225,7 +242,11 @@ TEST_CASE("SIGINT and SIGTERM end a run after the step, with a checkpoint and a 
     CHECK(WEXITSTATUS(status) == 128 + number);
     const std::string err = background.err();
     INFO(err);
-    CHECK(err.find(std::string("stopped by ") + (number == SIGINT ? "SIGINT" : "SIGTERM") + " after ") != err.npos);
+    CHECK(err.find(std::string("stopped by ") +
+                   (number == SIGINT    ? "SIGINT"
+                    : number == SIGTERM ? "SIGTERM"
+                                        : "SIGHUP") +
+                   " after ") != err.npos);
     CHECK(err.find(" of 10000000 steps; to go on: char_transformer --resume run\n") != err.npos);
     const std::size_t at = err.find("after ", err.find("stopped by")) + 6;
     const std::string done = err.substr(at, err.find(' ', at) - at);

@@ -61,3 +61,21 @@ TEST_CASE("signals act as before once they are not waited for") {
   CHECK(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
 }
+
+TEST_CASE("a closed terminal asks for the end of the run, but not of one under nohup") {
+  const int noted = status_of([] {
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    return signals.noted() == SIGHUP ? 0 : 1;
+  });
+  CHECK(WIFEXITED(noted));
+  CHECK(WEXITSTATUS(noted) == 0);
+  const int ignored = status_of([] {
+    std::signal(SIGHUP, SIG_IGN);
+    const StopSignals signals;
+    std::raise(SIGHUP);
+    return signals.noted() == 0 ? 0 : 1;
+  });
+  CHECK(WIFEXITED(ignored));
+  CHECK(WEXITSTATUS(ignored) == 0);
+}

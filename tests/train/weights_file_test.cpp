@@ -3,6 +3,8 @@
 #include "child_process.hpp"
 #include "support.hpp"
 
+#include <filesystem>
+
 using namespace xtape;
 using namespace xtape::test;
 
@@ -28,6 +30,34 @@ TEST_CASE("weights and buffers come back as they were") {
   load_weights(path, two);
   for (const auto& [name, parameter] : one.entries()) check_equal(two.parameter(name).value(), parameter.value());
   for (const Buffer& buffer : one.buffers()) check_equal(two.buffer(buffer.name()).value(), buffer.value());
+}
+
+TEST_CASE("counters are 64-bit integers in files, and files with floats for them load too") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  ParamStore store(1), other(2);
+  BatchNorm layer(store.root(), 1, {.affine = false}), same(other.root(), 1, {.affine = false});
+  const index_t count = (index_t{1} << 53) + 1;
+  layer.num_batches_tracked.set_value(IndexArray(Shape{}, count));
+  save_weights(path, store);
+  {
+    const SafetensorsFile file(path);
+    REQUIRE(file.find("num_batches_tracked") != nullptr);
+    CHECK(file.find("num_batches_tracked")->dtype == DType::i64);
+    load_weights(file, other);
+  }
+  CHECK(same.num_batches_tracked.value()() == count);
+  const float statistics[] = {0.5F, 2.0F};
+  const auto with_counter = [&](float counter) {
+    write_safetensors(path, {{"running_mean", DType::f32, {1}, bytes_of(statistics, 1)},
+                             {"running_var", DType::f32, {1}, bytes_of(statistics + 1, 1)},
+                             {"num_batches_tracked", DType::f32, {}, bytes_of(&counter, 1)}});
+    load_weights(path, other);
+  };
+  with_counter(7);
+  CHECK(same.num_batches_tracked.value()() == 7);
+  check_throws<MismatchError>([&] { with_counter(7.5F); }, "element 0 of type F32 does not fit the type of indices");
+  CHECK(same.num_batches_tracked.value()() == 7);
 }
 
 TEST_CASE("tied weights are stored once and load into tied and untied models") {
@@ -89,4 +119,32 @@ TEST_CASE("a name map says what foreign names mean") {
                            {"a.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)}});
   check_throws<FileError>([&] { load_weights(path, store, NameMap::load(map)); },
                           "two tensors get the name 'a.weight'");
+}
+
+TEST_CASE("a tensor of eight-bit floats is no obstacle if it is left out") {
+  const TemporaryDirectory work;
+  const std::string path = work.path() + "/file";
+  const std::vector<float> numbers = {1, 2};
+  write_safetensors(path, {{"a.weight", DType::f32, {2, 1}, bytes_of(numbers.data(), 2)},
+                           {"scale", DType::f8_e4m3, {3}, "abc"},
+                           {"extra", DType::f8_e5m2, {1}, "a"}});
+  ParamStore store;
+  const Linear a(store.root() / "a", 1, 2, {.bias = false});
+  check_throws<MismatchError>([&] { load_weights(path, store); }, "unexpected scale, extra");
+  load_weights(path, store, NameMap::load(work.write("map.json", R"({"scale": null, "extra": null})")));
+  check_equal(a.weight.value(), array({2, 1}, {1, 2}));
+  check_throws<FileError>([&] { to_array(*SafetensorsFile(path).find("scale")); },
+                          "[tensor scale] elements of type F8_E4M3 are not converted");
+}
+
+TEST_CASE("weights are written through a symbolic link, which stays") {
+  const TemporaryDirectory work;
+  ParamStore store;
+  const Linear a(store.root() / "a", 1, 2);
+  std::filesystem::create_directory(work.path() + "/models");
+  std::filesystem::create_symlink("models/v1", work.path() + "/current");
+  save_weights(work.path() + "/current", store);
+  CHECK(std::filesystem::is_symlink(work.path() + "/current"));
+  CHECK(std::filesystem::is_regular_file(work.path() + "/models/v1"));
+  load_weights(work.path() + "/current", store);
 }

@@ -45,7 +45,7 @@ void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step
       return map_binary(a, step_a, b, step_b, y, n,
                         [](real p, real q) { return p < q ? 0 : (p == q ? real(0.5) : real(1)); });
     case Binary::mul_no_nan:
-      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return p == 0 ? 0 : p * q; });
+      return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return (p == 0) | (q == 0) ? 0 : p * q; });
     case Binary::pow_base:  // d(p^q)/dp
       return map_binary(a, step_a, b, step_b, y, n, [](real p, real q) { return q == 0 ? 0 : q * power(p, q - 1); });
     case Binary::pow_exponent:  // d(p^q)/dq

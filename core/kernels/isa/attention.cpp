@@ -38,56 +38,51 @@ void exponentials(real* row, index_t stride, real shift, index_t padded) {
   }
 }
 
-void weights(const ScoreRows& s, real* scores, const real* factors, real* log_sums, real* inverse_sums) {
+void weights(const ScoreRows& s, real* scores, const real* factors, SoftmaxRow* sums, real* inverses) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
     const index_t padded = pad_row(row, s.visible(r));
     const real most = largest(row, padded), shift = most == kMinusInfinity ? 0 : most;
     exponentials(row, s.stride, shift, padded);
-    log_sums[r] = shift;
-    inverse_sums[r] = static_cast<real>(sum(row, padded));
+    const real total = static_cast<real>(sum(row, padded));
+    inverses[r] = total == 0 ? 0 : 1 / total;
+    sums[r] = {shift, inverses[r]};
     if (factors) {
       const real* factor = factors + r * s.stride;
       for (index_t i = 0; i < padded; i += kLanes) store(row + i, load(row + i) * load(factor + i));
     }
     zero(row, padded, s.width());
   }
-#pragma GCC ivdep
-  for (index_t r = 0; r < s.rows; ++r) {
-    const real total = inverse_sums[r];
-    log_sums[r] += logarithm(total);
-    inverse_sums[r] = total == 0 ? 0 : 1 / total;
-  }
 }
 
-/// Where a weight is exactly 0 the gradient is 0, whatever the upstream gradient holds.
+/// Where a weight is exactly 0 the gradient is 0, whatever the upstream gradient and the other weights hold. Halved, as
+/// a difference of large gradients overflows.
 template <bool dropout>
-void score_gradient_row(real* row, real* gradient, const real* factor, real log_sum, real mean, real scale,
+void score_gradient_row(real* row, real* gradient, const real* factor, SoftmaxRow sums, real mean, real scale,
                         index_t padded) {
+  const real half_mean = real(0.5) * mean, factor_of_e = 2 * (scale * sums.inverse);
 #pragma GCC ivdep
   for (index_t i = 0; i < padded; ++i) {
-    const real w = exp_of_nonpositive(row[i] - log_sum);
-    real up = gradient[i];
+    const real e = exp_of_nonpositive(row[i] - sums.shift);
+    real weight = e * sums.inverse, up = gradient[i];
     if constexpr (dropout) {
       up = factor[i] == 0 ? 0 : factor[i] * up;
-      row[i] = w * factor[i];
-    } else {
-      row[i] = w;
+      weight *= factor[i];
     }
-    const real product = scale * w * (up - mean);
-    gradient[i] = w == 0 ? 0 : product;
+    const real product = e * factor_of_e * (real(0.5) * up - half_mean);
+    row[i] = e == 0 ? 0 : weight;
+    gradient[i] = e == 0 ? 0 : product;
   }
 }
 
-void score_gradients(const ScoreRows& s, real* scores, const real* factors, const real* log_sums, const real* means,
+void score_gradients(const ScoreRows& s, real* scores, const real* factors, const SoftmaxRow* sums, const real* means,
                      real scale, real* gradients) {
   for (index_t r = 0; r < s.rows; ++r) {
     real* row = scores + r * s.stride;
     real* to = gradients + r * s.stride;
     const index_t padded = pad_row(row, s.visible(r));
-    const real log_sum = log_sums[r] == kMinusInfinity ? 0 : log_sums[r];  // no key is visible: all weights are 0
-    if (factors) score_gradient_row<true>(row, to, factors + r * s.stride, log_sum, means[r], scale, padded);
-    else score_gradient_row<false>(row, to, nullptr, log_sum, means[r], scale, padded);
+    if (factors) score_gradient_row<true>(row, to, factors + r * s.stride, sums[r], means[r], scale, padded);
+    else score_gradient_row<false>(row, to, nullptr, sums[r], means[r], scale, padded);
     zero(row, padded, s.width());
     zero(to, padded, s.width());
   }

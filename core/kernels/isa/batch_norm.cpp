@@ -3,6 +3,8 @@
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
+#include <xtape/core/kernels/isa/store.hpp>
+
 void moments(const real* x, const real* origin, index_t rows, index_t columns, real* mean, real* residual,
              real* squares) {
   for (index_t c = 0; c < columns; ++c) mean[c] = residual[c] = squares[c] = 0;
@@ -53,23 +55,20 @@ void gradient_sums(const real* x, ColumnMeans mean, const real* inverse_std, con
   }
 }
 
-/// dx = scale (dy - dy_mean - (x - mean) x_factor) (Ioffe, Szegedy 2015).
+/// dx = scale (dy - dy_mean - (x - mean) x_factor) (Ioffe, Szegedy 2015), or scale dy if dy_mean is null.
 void backward(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
               const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
     const real* row = x + r * columns;
     const real* dy_row = dy + r * columns;
     real* out = dx + r * columns;
-    const auto term = [=](index_t c) {
-      return scale[c] * (dy_row[c] - dy_mean[c] - ((row[c] - mean.high[c]) - mean.low[c]) * x_factor[c]);
-    };
-    if (accumulate) {
-#pragma GCC ivdep
-      for (index_t c = 0; c < columns; ++c) out[c] += term(c);
-    } else {
-#pragma GCC ivdep
-      for (index_t c = 0; c < columns; ++c) out[c] = term(c);
+    if (!dy_mean) {
+      store_each(out, accumulate, columns, [=](index_t c) { return scale[c] * dy_row[c]; });
+      continue;
     }
+    store_each(out, accumulate, columns, [=](index_t c) {
+      return scale[c] * (dy_row[c] - dy_mean[c] - ((row[c] - mean.high[c]) - mean.low[c]) * x_factor[c]);
+    });
   }
 }
 

@@ -8,30 +8,37 @@ namespace {
 
 /// y = (x - mean) / sqrt(variance + eps) * weight + bias over one row (Ba, Kiros, Hinton 2016), with the biased
 /// variance in a second pass. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * weight (Zhang,
-/// Sennrich 2019). weight and bias may be null.
-void layer_norm(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean, real* inverse_std,
-                index_t width) {
+/// Sennrich 2019). weight and bias may be null. x[0] is subtracted before the sum, so that equal elements give 0.
+bool layer_norm(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
+                real* inverse_std, index_t width) {
+  Split near{0, 0};  // almost the mean, and known sooner
   if (mean) {
-    const double sum = sum_of(width, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
-    *mean = sum / static_cast<double>(width);
+    const real pivot = x[0];
+    const double sum =
+        sum_of(width, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
+    const double offset = sum / static_cast<double>(width);
+    *mean = static_cast<double>(pivot) + offset;
+    near = {pivot, static_cast<real>(offset)};
   }
-  const Split c = mean ? split(*mean) : Split{0, 0};
+  const Split c = mean ? split(*mean) : near;
   const double squares = sum_of(
       width,
       [=](index_t i) {
-        const Lanes d = (load(x + i) - c.high) - c.low;
+        const Lanes d = (load(x + i) - near.high) - near.low;
         return d * d;
       },
       [=](index_t i) {
-        const real d = (x[i] - c.high) - c.low;
+        const real d = (x[i] - near.high) - near.low;
         return d * d;
       });
-  const real r = static_cast<real>(1 / __builtin_sqrt(squares / static_cast<double>(width) + static_cast<double>(eps)));
+  const double variance = squares / static_cast<double>(width) + eps;
+  if (!trusted_variance(variance)) return false;
+  const real r = static_cast<real>(1 / __builtin_sqrt(variance));
   *inverse_std = r;
   if (weight && bias) {  // the usual case, in one pass
 #pragma GCC ivdep
     for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r * weight[i] + bias[i];
-    return;
+    return true;
   }
 #pragma GCC ivdep
   for (index_t i = 0; i < width; ++i) y[i] = ((x[i] - c.high) - c.low) * r;
@@ -43,6 +50,7 @@ void layer_norm(const real* x, const real* weight, const real* bias, real eps, r
 #pragma GCC ivdep
     for (index_t i = 0; i < width; ++i) y[i] += bias[i];
   }
+  return true;
 }
 
 /// One row of dx, and what it adds to dweight and dbias; kernels/layer_norm.hpp has the formulas.
@@ -60,7 +68,8 @@ struct RowBackward {
   Lanes gs(index_t i) const { return weight ? load(dy + i) * load(weight + i) : load(dy + i); }
   real g(index_t i) const { return weight ? dy[i] * weight[i] : dy[i]; }
 
-  void input(bool subtract_mean, real* dx, bool accumulate) const {
+  /// Returns false, with dx unchanged, if the gradients are so large that their differences may overflow.
+  bool input(bool subtract_mean, real* dx, bool accumulate) const {
     const RowBackward row = *this;  // a local copy stays in registers: the stores below cannot alias it
     const double n = static_cast<double>(width);
     const auto sum_of_g = [=] {
@@ -69,7 +78,9 @@ struct RowBackward {
     const double product = sum_of(
         width, [=](index_t i) { return row.gs(i) * row.x_hats(i); },
         [=](index_t i) { return row.g(i) * row.x_hat(i); });
-    const real mean_g = subtract_mean ? static_cast<real>(sum_of_g() / n) : 0, mean_gn = static_cast<real>(product / n);
+    const double first = subtract_mean ? sum_of_g() / n : 0, second = product / n;
+    if (!(__builtin_fabs(first) + __builtin_fabs(second) <= kLargestMean)) return false;
+    const real mean_g = static_cast<real>(first), mean_gn = static_cast<real>(second);
     const auto term = [=](index_t i) { return row.inverse_std * (row.g(i) - mean_g - row.x_hat(i) * mean_gn); };
     if (accumulate) {
 #pragma GCC ivdep
@@ -78,6 +89,7 @@ struct RowBackward {
 #pragma GCC ivdep
       for (index_t i = 0; i < row.width; ++i) dx[i] = term(i);
     }
+    return true;
   }
 
   void add_to_weight(real* dweight) const {
@@ -93,17 +105,16 @@ struct RowBackward {
   }
 };
 
-void layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias) {
-  for (index_t i = 0; dweight && i < in.width; ++i) dweight[i] = 0;
-  for (index_t i = 0; dbias && i < in.width; ++i) dbias[i] = 0;
+index_t layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias) {
   for (index_t r = 0; r < in.rows; ++r) {
     const index_t at = r * in.width;
     const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
     const RowBackward row{in.x + at, in.weight, in.dy + at, mean, in.inverse_std[r], in.width};
-    if (dx) row.input(in.mean, dx + at, accumulate);
+    if (row.inverse_std == 0 || (dx && !row.input(in.mean, dx + at, accumulate))) return r;
     if (dweight) row.add_to_weight(dweight);
     if (dbias) row.add_to_bias(dbias);
   }
+  return in.rows;
 }
 
 }  // namespace

@@ -7,88 +7,123 @@ namespace {
 #include <xtape/core/kernels/isa/math.hpp>
 #include <xtape/core/kernels/isa/store.hpp>
 
-// Each loss with its derivatives by the input x and by the target t.
+// Each loss with its derivatives by the input x and by the target t of element i, times an upstream gradient g. They
+// select where a derivative is 0 by definition, and leave the range only if the result does.
 
 real sign(real x) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
 
 struct Squared {
-  static real value(real x, real t) { return (x - t) * (x - t); }
-  static real by_input(real x, real t) { return 2 * (x - t); }
-  static real by_target(real x, real t) { return 2 * (t - x); }
+  static real value(real x, real t, index_t) { return (x - t) * (x - t); }
+  static real by_input(real g, real x, real t, index_t) {
+    const real d = x - t;
+    const bool beyond = absolute(d) > kLargest;
+    return (beyond ? 4 : 2) * (g * (beyond ? real(0.5) * x - real(0.5) * t : d));
+  }
+  static real by_target(real g, real x, real t, index_t i) { return by_input(g, t, x, i); }
 };
 
 struct Absolute {
-  static real value(real x, real t) { return absolute(x - t); }
-  static real by_input(real x, real t) { return sign(x - t); }
-  static real by_target(real x, real t) { return sign(t - x); }
+  static real value(real x, real t, index_t) { return absolute(x - t); }
+  static real by_input(real g, real x, real t, index_t) {
+    const real s = sign(x - t), product = g * s;
+    return s == 0 ? 0 : product;
+  }
+  static real by_target(real g, real x, real t, index_t i) { return by_input(g, t, x, i); }
 };
 
 /// d^2/2 for |d| <= delta, delta (|d| - delta/2) beyond (Huber 1964).
 struct Huber {
   real delta;
-  real value(real x, real t) const {
-    const real d = absolute(x - t);
-    return d <= delta ? real(0.5) * d * d : delta * (d - real(0.5) * delta);
+  real value(real x, real t, index_t) const {
+    const real d = absolute(x - t), half = absolute(real(0.5) * x - real(0.5) * t);
+    return d <= delta ? real(0.5) * d * d : 2 * (delta * (half - real(0.25) * delta));
   }
-  real by_input(real x, real t) const {
+  real by_input(real g, real x, real t, index_t) const {
     const real d = x - t;
-    return d > delta ? delta : (d < -delta ? -delta : d);
+    return g * (d > delta ? delta : (d < -delta ? -delta : d));
   }
-  real by_target(real x, real t) const { return by_input(t, x); }
+  real by_target(real g, real x, real t, index_t i) const { return by_input(g, t, x, i); }
 };
 
-/// -t log s(x) - (1 - t) log(1 - s(x)) with the sigmoid s, computed as log(1 + exp(-|x|)) + u x with u = 1 - t for x >
-/// 0 and u = -t elsewhere, in which nothing cancels.
+/// -w t log s(x) - (1 - t) log(1 - s(x)) with the sigmoid s and the weight w of the first term, computed as
+/// c log(1 + exp(-|x|)) + u x with c = 1 + (w - 1) t, u = 1 - t for x > 0 and u = -w t elsewhere, in which nothing
+/// cancels.
+template <bool weighted>
 struct BinaryCrossEntropy {
-  static real factor(real x, real t) { return x > 0 ? 1 - t : -t; }
-  static real value(real x, real t) {
-    const real u = factor(x, t);
-    return softplus_of_negative(absolute(x)) + (u == 0 ? 0 : u * x);
+  const real* pos_weight;
+
+  real weight(index_t i) const {
+    if constexpr (weighted) return pos_weight[i];
+    else return 1;
   }
-  static real by_input(real x, real t) {
-    const real tail = sigmoid(-absolute(x));
-    return factor(x, t) + (x > 0 ? -tail : tail);
+  real share(real t, index_t i) const {  // c
+    if constexpr (weighted) return 1 + (pos_weight[i] - 1) * t;
+    else return 1;
   }
-  static real by_target(real x, real) { return -x; }
+  real factor(real x, real t, index_t i) const { return x > 0 ? 1 - t : -(weight(i) * t); }  // u
+  static real softplus_of_minus(real x) { return softplus_of_negative(absolute(x)) - (x > 0 ? 0 : x); }
+
+  real value(real x, real t, index_t i) const {
+    const real u = factor(x, t, i), linear = u * x;
+    return share(t, i) * softplus_of_negative(absolute(x)) + (u == 0 ? 0 : linear);
+  }
+  real by_input(real g, real x, real t, index_t i) const {
+    const real tail = share(t, i) * sigmoid(-absolute(x));
+    return g * (factor(x, t, i) + (x > 0 ? -tail : tail));
+  }
+  real by_target(real g, real x, real, index_t i) const {
+    const real more = weight(i) - 1, extra = more * softplus_of_minus(x);
+    return g * (more == 0 ? -x : extra - x);
+  }
+  real by_pos_weight(real g, real x, real t, index_t) const {
+    const real product = g * (t * softplus_of_minus(x));
+    return t == 0 ? 0 : product;
+  }
 };
 
 /// t (log t - x), 0 where t is 0; x is the logarithm of the other distribution (Kullback and Leibler 1951).
 struct Divergence {
-  static real value(real x, real t) {
+  static real value(real x, real t, index_t) {
     const real term = t * (logarithm(t) - x);
     return t == 0 ? 0 : term;
   }
-  static real by_input(real, real t) { return -t; }
-  static real by_target(real x, real t) {
-    const real derivative = logarithm(t) + 1 - x;
-    return t == 0 ? 0 : derivative;
+  static real by_input(real g, real, real t, index_t) {
+    const real product = -(g * t);
+    return t == 0 ? 0 : product;
+  }
+  static real by_target(real g, real x, real t, index_t) {
+    const real product = g * (logarithm(t) + 1 - x);
+    return t == 0 ? 0 : product;
   }
 };
 
 /// Divergence of a target given as its logarithm t: exp(t) (t - x), 0 where t is minus infinity.
 struct DivergenceOfLogs {
-  static real value(real x, real t) {
+  static real value(real x, real t, index_t) {
     const real e = exponential(t), term = e * (t - x);
     return e == 0 ? 0 : term;
   }
-  static real by_input(real, real t) { return -exponential(t); }
-  static real by_target(real x, real t) {
-    const real e = exponential(t), derivative = e * (t + 1 - x);
-    return e == 0 ? 0 : derivative;
+  static real by_input(real g, real, real t, index_t) {
+    const real e = exponential(t), product = -(g * e);
+    return e == 0 ? 0 : product;
+  }
+  static real by_target(real g, real x, real t, index_t) {
+    const real e = exponential(t), product = g * (e * (t + 1 - x));
+    return e == 0 ? 0 : product;
   }
 };
 
 template <class Run>
-void with_loss(Loss f, real p, const Run& run) {
+void with_loss(Loss f, LossParameters p, const Run& run) {
   switch (f) {
     case Loss::squared:
       return run(Squared{});
     case Loss::absolute:
       return run(Absolute{});
     case Loss::huber:
-      return run(Huber{p});
+      return run(Huber{p.delta});
     case Loss::binary_cross_entropy:
-      return run(BinaryCrossEntropy{});
+      return p.pos_weight ? run(BinaryCrossEntropy<true>{p.pos_weight}) : run(BinaryCrossEntropy<false>{nullptr});
     case Loss::divergence:
       return run(Divergence{});
     case Loss::divergence_of_logs:
@@ -96,79 +131,72 @@ void with_loss(Loss f, real p, const Run& run) {
   }
 }
 
-void value(Loss f, real p, const real* x, const real* t, real* loss, index_t n) {
+void value(Loss f, LossParameters p, const real* x, const real* t, real* loss, index_t n) {
   with_loss(f, p, [=](auto function) {
 #pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) loss[i] = function.value(x[i], t[i]);
+    for (index_t i = 0; i < n; ++i) loss[i] = function.value(x[i], t[i], i);
   });
 }
 
-/// out[i] = weights[i * step] derivative(i). A weight of exactly zero gives zero even where the derivative is infinite.
-template <class Derivative>
-void weighted(const real* weights, index_t step, real* out, bool accumulate, index_t n, Derivative derivative) {
-  constexpr index_t block = 256;
-  real derivatives[block];
-  for (index_t begin = 0; begin < n; begin += block) {
-    const index_t count = n - begin < block ? n - begin : block;
-#pragma GCC ivdep
-    for (index_t i = 0; i < count; ++i) derivatives[i] = derivative(begin + i);
-    const real* w = weights + begin * step;
-    real* to = out + begin;
-    const auto term = [&](index_t i) {
-      const real weight = step ? w[i] : *w;
-      return weight == 0 ? 0 : weight * derivatives[i];
-    };
-    if (accumulate) {
-#pragma GCC ivdep
-      for (index_t i = 0; i < count; ++i) to[i] += term(i);
-    } else {
-#pragma GCC ivdep
-      for (index_t i = 0; i < count; ++i) to[i] = term(i);
-    }
-  }
+/// out[i] = product(weights[i * step], i). A weight of exactly zero gives zero even where the derivative is infinite.
+template <class Product>
+void weighted(const real* weights, index_t step, real* out, bool accumulate, index_t n, Product product) {
+  const real first = n > 0 ? *weights : 0;
+  const auto term = [=](real weight, index_t i) {
+    const real gradient = product(weight, i);
+    return weight == 0 ? 0 : gradient;
+  };
+  if (step) store_each(out, accumulate, n, [=](index_t i) { return term(weights[i], i); });
+  else store_each(out, accumulate, n, [=](index_t i) { return term(first, i); });
 }
 
-void backward(Loss f, real p, Side side, const real* x, const real* t, const real* weights, index_t step, real* out,
-              bool accumulate, index_t n) {
+void backward(Loss f, LossParameters p, Side side, const real* x, const real* t, const real* weights, index_t step,
+              real* out, bool accumulate, index_t n) {
   with_loss(f, p, [=](auto function) {
     if (side == Side::input)
-      weighted(weights, step, out, accumulate, n, [=](index_t i) { return function.by_input(x[i], t[i]); });
-    else weighted(weights, step, out, accumulate, n, [=](index_t i) { return function.by_target(x[i], t[i]); });
+      weighted(weights, step, out, accumulate, n,
+               [=](real g, index_t i) { return function.by_input(g, x[i], t[i], i); });
+    else if (side == Side::target)
+      weighted(weights, step, out, accumulate, n,
+               [=](real g, index_t i) { return function.by_target(g, x[i], t[i], i); });
+    else if constexpr (requires { function.pos_weight; })
+      weighted(weights, step, out, accumulate, n,
+               [=](real g, index_t i) { return function.by_pos_weight(g, x[i], t[i], i); });
   });
 }
 
-double neg_log_prob_sum(const real* x, double log_sum, index_t n) {
-  const Split s = split(log_sum);
-  return sum_of(
-      n, [=](index_t i) { return (s.high - load(x + i)) + s.low; }, [=](index_t i) { return (s.high - x[i]) + s.low; });
+double sum_below(const real* x, real top, index_t n) {
+  return sum_of(n, [=](index_t i) { return top - load(x + i); }, [=](index_t i) { return top - x[i]; });
 }
 
 /// An element with q = 0 adds nothing, even if x is minus infinity.
-double soft_target_loss(const real* x, const real* t, real a, real b, double log_sum, double* total, index_t n) {
-  const Split s = split(log_sum);
+double soft_target_loss(const real* x, const real* t, real a, real b, LogSum log_sum, double* total, index_t n) {
+  const real shift = log_sum.shift, rest = static_cast<real>(__builtin_log(log_sum.total));
   *total = sum_of(n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
   return sum_of(
       n,
       [=](index_t i) {
-        const Lanes q = a * load(t + i) + b, term = q * ((s.high - load(x + i)) + s.low);
+        const Lanes q = a * load(t + i) + b, term = q * ((shift - load(x + i)) + rest);
         return q == 0 ? Lanes{} : term;
       },
       [=](index_t i) {
         const real q = a * t[i] + b;
-        return q == 0 ? 0 : q * ((s.high - x[i]) + s.low);
+        return q == 0 ? 0 : q * ((shift - x[i]) + rest);
       });
 }
 
-void scaled_exp_minus_target(const real* x, double log_sum, real scale, const real* t, real weight, real a, real b,
-                             real* y, bool accumulate, index_t n) {
-  const Split s = finite_split(log_sum);
-  store_each(y, accumulate, n,
-             [=](index_t i) { return scale * exponential((x[i] - s.high) - s.low) - weight * (a * t[i] + b); });
+/// Where the exponential or q is 0, so is its product.
+void scaled_exp_minus_target(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
+                             bool accumulate, index_t n) {
+  store_each(y, accumulate, n, [=](index_t i) {
+    const real e = exp_of_nonpositive(x[i] - shift), q = a * t[i] + b, first = scale * e, second = weight * q;
+    return (e == 0 ? 0 : first) - (q == 0 ? 0 : second);
+  });
 }
 
 }  // namespace
 
 extern const LossTable loss_table;
-const LossTable loss_table = {value, backward, neg_log_prob_sum, soft_target_loss, scaled_exp_minus_target};
+const LossTable loss_table = {value, backward, sum_below, soft_target_loss, scaled_exp_minus_target};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

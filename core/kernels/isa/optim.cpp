@@ -26,7 +26,9 @@ inline double subtract(real* value, index_t n, Change change) {
   return squares;
 }
 
-double adam(const AdamStep& s, const real* gradient, real* value, real* first, real* second, index_t n) {
+/// `guarded`: without an epsilon, where the divisor may be 0.
+template <bool guarded>
+double adam_steps(const AdamStep& s, const real* gradient, real* value, real* first, real* second, index_t n) {
   const real beta1 = static_cast<real>(s.beta1), rest1 = static_cast<real>(1 - s.beta1);
   const real beta2 = static_cast<real>(s.beta2), rest2 = static_cast<real>(1 - s.beta2);
   const real epsilon = static_cast<real>(s.epsilon), step = static_cast<real>(s.step);
@@ -38,8 +40,16 @@ double adam(const AdamStep& s, const real* gradient, real* value, real* first, r
     const real v = beta2 * second[i] + rest2 * g * g;
     first[i] = m;
     second[i] = v;
-    return decay * value[i] + step * m / (square_root(v) * v_scale + epsilon);
+    const real divisor = square_root(v) * v_scale + epsilon;
+    if constexpr (!guarded) return decay * value[i] + step * m / divisor;
+    const real change = step * m / divisor;
+    return decay * value[i] + (divisor == 0 ? 0 : change);
   });
+}
+
+double adam(const AdamStep& s, const real* gradient, real* value, real* first, real* second, index_t n) {
+  const auto steps = static_cast<real>(s.epsilon) == 0 ? adam_steps<true> : adam_steps<false>;
+  return steps(s, gradient, value, first, second, n);
 }
 
 double momentum(const MomentumStep& s, const real* gradient, real* value, real* velocity, index_t n) {

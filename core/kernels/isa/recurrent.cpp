@@ -5,21 +5,21 @@ namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
 
-// Nonlinearities, with the derivative as a function of the value.
+// Nonlinearities, with the gradient as a function of the value.
 
 struct Tanh {
   static real value(real x) { return hyperbolic_tangent(x); }
-  static real derivative(real y) { return 1 - y * y; }
+  static real gradient(real dy, real y) { return dy * (1 - y * y); }
 };
 
 struct Relu {
   static real value(real x) { return x < 0 ? 0 : x; }  // a NaN stays a NaN
-  static real derivative(real y) { return y > 0 ? real(1) : 0; }
+  static real gradient(real dy, real y) { return y > 0 ? dy : 0; }
 };
 
 struct Sigmoid {
   static real value(real x) { return sigmoid(x); }
-  static real derivative(real y) { return y * (1 - y); }
+  static real gradient(real dy, real y) { return dy * (y * (1 - y)); }
 };
 
 /// Calls body with the nonlinearity as a type, so that loops over it are vectorized.
@@ -54,7 +54,7 @@ void rnn(const GateRows& p, Nonlinearity f) {
 void rnn_backward(Nonlinearity f, const real* h, const real* dh, real* dx, index_t n) {
   with(f, [=](auto function) {
 #pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] = dh[i] * function.derivative(h[i]);
+    for (index_t i = 0; i < n; ++i) dx[i] = function.gradient(dh[i], h[i]);
   });
 }
 

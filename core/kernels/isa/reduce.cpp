@@ -17,6 +17,33 @@ bool all_finite(const real* x, index_t n) {  // 0 * infinity and 0 * NaN are NaN
   return sum_of(n, [x](index_t i) { return 0 * load(x + i); }, [x](index_t i) { return 0 * x[i]; }) == 0;
 }
 
+/// The largest magnitude, 0 for n = 0; NaN if an element is infinite or NaN.
+real largest_magnitude(const real* x, index_t n) {
+  typedef LaneIndices Bits;
+  const Bits magnitude = ~(Bits{} + (LaneIndex{1} << (8 * sizeof(real) - 1)));
+  Lanes most[4] = {}, faults[4] = {};
+  const auto take = [&](int j, index_t i) {
+    const Lanes v = reinterpret_cast<Lanes>(reinterpret_cast<Bits>(load(x + i)) & magnitude);
+    most[j] = v > most[j] ? v : most[j];
+    faults[j] += 0 * v;
+  };
+  index_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) take(j, i + j * kLanes);
+  }
+  for (; i + kLanes <= n; i += kLanes) take(0, i);
+  const Lanes a = most[0] > most[1] ? most[0] : most[1], b = most[2] > most[3] ? most[2] : most[3];
+  real out = lane_max(a > b ? a : b),
+       fault = static_cast<real>(lane_sum((faults[0] + faults[1]) + (faults[2] + faults[3])));
+  for (; i < n; ++i) {
+    const real v = x[i] < 0 ? -x[i] : x[i];
+    out = v > out ? v : out;
+    fault += 0 * v;
+  }
+  return out + fault;
+}
+
 void column_sums(const real* x, index_t rows, index_t columns, index_t stride, real* out) {
   for (index_t c = 0; c < columns; ++c) out[c] = 0;
   for (index_t r = 0; r < rows; ++r) {
@@ -111,7 +138,8 @@ void count_tails(const real* x, index_t n, real low, real high, index_t* below, 
 }  // namespace
 
 extern const ReduceTable reduce_table;
-const ReduceTable reduce_table = {sum,     sum_of_squares,       dot,     all_finite,    column_sums,
-                                  extreme, max_min_backward_row, moments, subtract_mean, count_tails};
+const ReduceTable reduce_table = {sum,        sum_of_squares, largest_magnitude, dot,
+                                  all_finite, column_sums,    extreme,           max_min_backward_row,
+                                  moments,    subtract_mean,  count_tails};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

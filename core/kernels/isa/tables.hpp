@@ -37,6 +37,7 @@ struct MaskTable {
 struct ReduceTable {
   double (*sum)(const real* x, index_t n);
   double (*sum_of_squares)(const real* x, index_t n);
+  real (*largest_magnitude)(const real* x, index_t n);
   double (*dot)(const real* x, const real* y, index_t n);
   bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
@@ -49,33 +50,36 @@ struct ReduceTable {
 
 struct SoftmaxTable {
   real (*max)(const real* x, index_t n);
-  real (*softmax)(const real* x, real* y, index_t n);  // returns log(sum(exp(x)))
+  void (*softmax)(const real* x, real* y, index_t n);
   void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*log_softmax)(const real* x, LogSum log_sum, real* y, index_t n);
   void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
-  double (*log_sum_exp)(const real* x, index_t n);
-  // scale exp(x - shift) + offset
-  void (*scaled_exp)(const real* x, double shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  LogSum (*log_sum_exp)(const real* x, index_t n);
+  // scale exp(x - shift) + offset, for a shift that no x exceeds
+  void (*scaled_exp)(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n);
 };
 
 struct LossTable {
-  void (*value)(Loss, real p, const real* x, const real* t, real* loss, index_t n);
-  void (*backward)(Loss, real p, Side, const real* x, const real* t, const real* weights, index_t step, real* out,
-                   bool accumulate, index_t n);
-  // Cross-entropy of logits x with log_sum = log(sum(exp(x))) and the target distribution q = a t + b.
-  // sum of log_sum - x
-  double (*neg_log_prob_sum)(const real* x, double log_sum, index_t n);
-  // sum of q (log_sum - x), and the sum of q in *total
-  double (*soft_target_loss)(const real* x, const real* t, real a, real b, double log_sum, double* total, index_t n);
-  // scale exp(x - log_sum) - weight q
-  void (*scaled_exp_minus_target)(const real* x, double log_sum, real scale, const real* t, real weight, real a, real b,
+  void (*value)(Loss, LossParameters, const real* x, const real* t, real* loss, index_t n);
+  void (*backward)(Loss, LossParameters, Side, const real* x, const real* t, const real* weights, index_t step,
+                   real* out, bool accumulate, index_t n);
+  // sum of top - x
+  double (*sum_below)(const real* x, real top, index_t n);
+  // Cross-entropy of logits x with the target distribution q = a t + b.
+  // sum of q (log(sum(exp(x))) - x), and the sum of q in *total
+  double (*soft_target_loss)(const real* x, const real* t, real a, real b, LogSum, double* total, index_t n);
+  // scale exp(x - shift) - weight q, for a shift that no x exceeds
+  void (*scaled_exp_minus_target)(const real* x, real shift, real scale, const real* t, real weight, real a, real b,
                                   real* y, bool accumulate, index_t n);
 };
 
 struct LayerNormTable {
-  void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, double* mean,
+  // returns false, with y not written, for a row whose variance cannot be trusted
+  bool (*layer_norm)(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
                      real* inverse_std, index_t width);
-  // dx may be null; dweight and dbias are overwritten with the sums over the rows, or null
-  void (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
+  // returns the number of rows before the first that is out of range; dx may be null; the sums over the rows are added
+  // to dweight and dbias, which may be null
+  index_t (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
 };
 
 /// Works on blocks of a [rows, columns] matrix; sums are overwritten.
@@ -130,10 +134,10 @@ struct RecurrentTable {
 struct AttentionTable {
   index_t lanes;
   // scores become exp(score - largest) times the dropout factors (null: none), 0 past visible(r)
-  void (*weights)(const ScoreRows&, real* scores, const real* factors, real* log_sums, real* inverse_sums);
+  void (*weights)(const ScoreRows&, real* scores, const real* factors, SoftmaxRow* sums, real* inverses);
   // scores become weights after dropout; gradients, on entry d loss / d weight after dropout, become d loss / d (q k^T)
-  void (*score_gradients)(const ScoreRows&, real* scores, const real* factors, const real* log_sums, const real* means,
-                          real scale, real* gradients);
+  void (*score_gradients)(const ScoreRows&, real* scores, const real* factors, const SoftmaxRow* sums,
+                          const real* means, real scale, real* gradients);
   void (*row_dots)(const real* a, index_t stride_a, const real* b, index_t stride_b, index_t rows, index_t width,
                    real* out);
   void (*scale_rows)(real* x, index_t stride, const real* scales, index_t rows, index_t width);

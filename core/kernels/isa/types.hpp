@@ -42,7 +42,7 @@ enum class Binary {
   pow,
   max,           ///< NaN if one is NaN
   min,           ///< NaN if one is NaN
-  mul_no_nan,    ///< a b, but 0 where a is 0, even if b is infinite or NaN: upstream gradient a, derivative b
+  mul_no_nan,    ///< a b, but 0 where one is 0, even if the other is infinite or NaN: upstream gradient, derivative
   pow_base,      ///< d(a^b)/da, at a = 0 its limit where that is finite
   pow_exponent,  ///< d(a^b)/db, at a = 0 its limit where that is finite
   max_share,     ///< share of the gradient of max(a, b) that a gets: 1, 0, or 1/2 at a tie
@@ -50,18 +50,33 @@ enum class Binary {
 
 enum class Compare { equal, not_equal, less, less_equal };
 
-/// Losses of an input x and a target t, with a parameter p.
+/// log(sum(exp(x))) of a row as shift + log(total), so that differences from it keep their digits when x is large.
+struct LogSum {
+  real shift;    ///< the largest element; 0 for a row of minus infinities
+  double total;  ///< sum(exp(x - shift)); 0 for a row of minus infinities
+};
+
+/// Losses of an input x and a target t.
 enum class Loss {
   squared,               ///< (x - t)^2
   absolute,              ///< |x - t|
-  huber,                 ///< (x - t)^2 / 2 for |x - t| <= p, linear beyond
+  huber,                 ///< (x - t)^2 / 2 for |x - t| <= delta, linear beyond
   binary_cross_entropy,  ///< of the probability sigmoid(x) and the target t
   divergence,            ///< t (log t - x)
   divergence_of_logs,    ///< exp(t) (t - x)
 };
 
+/// The parameters of those losses that have some.
+struct LossParameters {
+  real delta = 0;                    ///< huber
+  const real* pos_weight = nullptr;  ///< binary cross-entropy: a factor of each target, or null: 1
+
+  /// For the elements from `first` on.
+  LossParameters from(index_t first) const { return {delta, offset_pointer(pos_weight, first)}; }
+};
+
 /// The operand of a loss by which the derivative is taken.
-enum class Side { input, target };
+enum class Side { input, target, pos_weight };
 
 /// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
 struct MatrixView {
@@ -98,12 +113,23 @@ constexpr index_t kMC = 96;
 /// Side of the square that ShapeTable::transpose transposes: one cache line.
 constexpr index_t kSquare = 64 / sizeof(real);
 
+// A variance between these bounds was computed without overflow or loss of digits in `real`, and so is what follows
+// from it. Means of gradients up to the third bound cannot make a difference of gradients overflow. What lies outside
+// goes the way of kernels/wide_range.hpp.
+constexpr double kLeastVariance = sizeof(real) == 4 ? 1e-20 : 1e-280;
+constexpr double kLargestVariance = sizeof(real) == 4 ? 1e30 : 1e280;
+constexpr double kLargestMean = sizeof(real) == 4 ? 1e25 : 1e285;
+
+inline bool trusted_variance(double x) { return x >= kLeastVariance && x <= kLargestVariance; }
+inline bool trusted_mean(double x) { return x >= -kLargestMean && x <= kLargestMean; }
+
 /// What the backward pass of layer norm reads.
 struct NormRows {
-  const real* x;            // [rows, width]
-  const real* weight;       // [width], or null: 1
+  const real* x;       // [rows, width]
+  const real* weight;  // [width], or null: 1
+  double eps;
   const double* mean;       // [rows], or null: nothing was subtracted
-  const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps)
+  const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps), or 0 for a row outside the range of the plain loops
   const real* dy;           // [rows, width]: upstream gradient
   index_t rows, width;
 };
@@ -117,7 +143,7 @@ struct ColumnMeans {
 /// One Adam step (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2):
 ///   g += l2 * value;                      m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
 ///   value -= decay * value + step * m / (sqrt(v) * v_scale + epsilon)
-/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t).
+/// where step = lr / (1 - beta1^t) and v_scale = 1 / sqrt(1 - beta2^t). Without an epsilon, a v of 0 adds no step.
 struct AdamStep {
   double beta1, beta2, epsilon, step, v_scale, l2, decay;
 };
@@ -148,6 +174,13 @@ struct GateGrads {
   real* dgates;             // [rows, G H]
   real* dc = nullptr;       // of c: on entry after the step, on return before it
   real* dc_step = nullptr;  // the complete gradient of c after the step, or null
+};
+
+/// What turns a row of scores into weights again: exp(score - shift) inverse. In two parts, which keep the digits of
+/// large scores.
+struct SoftmaxRow {
+  real shift;    // the largest score; 0 if all are minus infinity
+  real inverse;  // 1 / sum(exp(score - shift)); 0 if all are minus infinity
 };
 
 /// Attention scores of a block of queries. Row r uses its first visible(r) columns. Rows are padded to whole lanes.

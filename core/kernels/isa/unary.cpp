@@ -7,9 +7,12 @@ namespace {
 
 // Each function with its derivative: value(x), and derivative(x, y) where y = value(x).
 
-/// What the derivative is computed from. `selects`: from x, and where it is 0 the gradient is 0 even if the upstream
-/// gradient is infinite or NaN.
+/// What the derivative is computed from. `selects`: gradient(x, dy) instead of a derivative, from x; it is 0 where x
+/// has no influence, even if dy is infinite or NaN. Selections come last, so that the code has no branches.
 enum class DerivativeReads { of_x, of_y, selects };
+
+/// `gradient`, but the NaN of a NaN.
+inline real or_nan(real gradient, real x) { return x == x ? gradient : x; }
 
 struct Exp {
   static constexpr DerivativeReads kind = DerivativeReads::of_y;
@@ -67,9 +70,12 @@ struct LibraryCos {
 };
 
 struct Abs {
-  static constexpr DerivativeReads kind = DerivativeReads::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::selects;
   static real value(real x) { return absolute(x); }
-  static real derivative(real x, real) { return x > 0 ? 1 : (x < 0 ? -1 : x); }
+  static real gradient(real x, real dy) {
+    const real turned = or_nan(x < 0 ? -dy : dy, x);
+    return (x == 0) | (dy == 0) ? 0 : turned;
+  }
 };
 
 /// min(max(x, low), high); the derivative at the bounds is 1.
@@ -77,7 +83,10 @@ struct Clamp {
   static constexpr DerivativeReads kind = DerivativeReads::selects;
   real low, high;
   real value(real x) const { return x < low ? low : (x > high ? high : x); }
-  real derivative(real x, real) const { return x < low ? 0 : (x > high ? 0 : real(1)); }
+  real gradient(real x, real dy) const {
+    const real passed = or_nan(dy, x);
+    return (x < low) | (x > high) | (dy == 0) ? 0 : passed;
+  }
 };
 
 struct Tanh {
@@ -95,23 +104,32 @@ struct Sigmoid {
 struct Relu {
   static constexpr DerivativeReads kind = DerivativeReads::selects;
   static real value(real x) { return x < 0 ? 0 : x; }  // a NaN stays a NaN
-  static real derivative(real x, real) { return x > 0 ? real(1) : 0; }
+  static real gradient(real x, real dy) {
+    const real passed = or_nan(dy, x);
+    return (x <= 0) | (dy == 0) ? 0 : passed;
+  }
 };
 
 /// max(x, 0) + a min(x, 0).
 struct LeakyRelu {
-  static constexpr DerivativeReads kind = DerivativeReads::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::selects;
   real leak;
   real value(real x) const { return x > 0 ? x : leak * x; }
-  real derivative(real x, real) const { return x > 0 ? 1 : leak; }
+  real gradient(real x, real dy) const {
+    const real leaked = leak * dy, passed = or_nan(x > 0 ? dy : leaked, x);
+    return ((x <= 0) & (leak == 0)) | (dy == 0) ? 0 : passed;
+  }
 };
 
 /// x for x > 0, a (exp(x) - 1) elsewhere (Clevert et al. 2016).
 struct Elu {
-  static constexpr DerivativeReads kind = DerivativeReads::of_x;
+  static constexpr DerivativeReads kind = DerivativeReads::selects;
   real alpha;
   real value(real x) const { return x > 0 ? x : alpha * exponential_minus_1(x); }
-  real derivative(real x, real) const { return x > 0 ? 1 : alpha * exponential(x); }
+  real gradient(real x, real dy) const {
+    const real derivative = alpha * exponential(x), bent = derivative * dy, passed = x > 0 ? dy : bent;
+    return ((x <= 0) & (derivative == 0)) | (dy == 0) ? 0 : passed;
+  }
 };
 
 /// x sigmoid(x), with its limits at the infinities.
@@ -254,7 +272,8 @@ void value_and_derivative(Unary f, Constants c, const real* x, real* y, real* de
         y[i] = result.value;
       } else {
         const real result = function.value(x[i]);
-        derivative[i] = function.derivative(x[i], result);
+        if constexpr (decltype(function)::kind == DerivativeReads::selects) derivative[i] = function.gradient(x[i], 1);
+        else derivative[i] = function.derivative(x[i], result);
         y[i] = result;
       }
     }
@@ -265,11 +284,14 @@ void value_and_derivative(Unary f, Constants c, const real* x, real* y, real* de
 void backward(Unary f, Constants c, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
               index_t n) {
   with_function(f, c, x, n, [=](auto function) {
-    const auto term = [=](index_t i) {
+    const auto term = [=](index_t i) -> real {
       constexpr DerivativeReads kind = decltype(function)::kind;
-      const real derivative =
-          function.derivative(kind == DerivativeReads::of_y ? 0 : x[i], kind == DerivativeReads::of_y ? y[i] : 0);
-      return dy[i] == 0 || (kind == DerivativeReads::selects && derivative == 0) ? 0 : dy[i] * derivative;
+      if constexpr (kind == DerivativeReads::selects) return function.gradient(x[i], dy[i]);
+      else {
+        const real derivative =
+            function.derivative(kind == DerivativeReads::of_y ? 0 : x[i], kind == DerivativeReads::of_y ? y[i] : 0);
+        return dy[i] == 0 ? 0 : dy[i] * derivative;
+      }
     };
     if (accumulate) {
 #pragma GCC ivdep

@@ -26,19 +26,20 @@ struct Totals {
 };
 
 /// `scores` [T, S] of one sequence and head; `weights` is scratch of the same size.
-void add(const AttentionProblem& p, index_t b, const real* log_sums, const real* scores, real* weights,
+void add(const AttentionProblem& p, index_t b, const kernels::SoftmaxRow* sums, const real* scores, real* weights,
          Totals& totals) {
   for (index_t t = 0; t < p.queries; ++t)
-    kernels::affine(scores + t * p.keys, 1, -log_sums[t], weights + t * p.keys, p.keys);
+    kernels::affine(scores + t * p.keys, 1, -sums[t].shift, weights + t * p.keys, p.keys);
   kernels::unary(kernels::Unary::exp, weights, weights, p.queries * p.keys);
   for (index_t t = 0; t < p.queries; ++t) {
     index_t visible = 0;
-    double entropy = 0;  // - sum w ln w, with ln w = score - log sum
+    const double shift = sums[t].shift, inverse = sums[t].inverse, log_inverse = std::log(inverse);
+    double entropy = 0;  // - sum w ln w, with ln w = (score - shift) + ln inverse
     for (index_t s = 0; s < p.keys; ++s) {
       if (hidden(p, b, t, s)) continue;
       const auto score = static_cast<double>(scores[t * p.keys + s]);
-      const auto weight = static_cast<double>(weights[t * p.keys + s]);
-      if (weight != 0) entropy -= weight * (score - static_cast<double>(log_sums[t]));
+      const double weight = static_cast<double>(weights[t * p.keys + s]) * inverse;
+      if (weight != 0) entropy -= weight * ((score - shift) + log_inverse);
       if (!(score <= totals.largest)) totals.largest = score;  // keeps a NaN
       ++visible;
     }
@@ -49,7 +50,7 @@ void add(const AttentionProblem& p, index_t b, const real* log_sums, const real*
 
 }  // namespace
 
-AttentionSummary summary_of(const AttentionProblem& p, const real* log_sums) {
+AttentionSummary summary_of(const AttentionProblem& p, const kernels::SoftmaxRow* sums) {
   const index_t group = p.heads / p.key_heads, sequences = std::min(p.batches, kSummarySequences);
   std::vector<real> scores(static_cast<std::size_t>(p.queries * p.keys)), weights(scores.size());
   AttentionSummary out;
@@ -58,7 +59,7 @@ AttentionSummary summary_of(const AttentionProblem& p, const real* log_sums) {
     for (index_t b = 0; b < sequences; ++b) {
       kernels::gemm(p.queries, p.keys, p.width, p.scale, {p.q.at(b, h), p.q.row}, {p.k.at(b, h / group), p.k.row, true},
                     0, scores.data(), p.keys);
-      add(p, b, log_sums + (b * p.heads + h) * p.queries, scores.data(), weights.data(), totals);
+      add(p, b, sums + (b * p.heads + h) * p.queries, scores.data(), weights.data(), totals);
     }
     const auto mean = [](double sum, index_t n) { return n > 0 ? sum / static_cast<double>(n) : 0; };
     out.entropy.push_back(mean(totals.entropy, totals.rows));

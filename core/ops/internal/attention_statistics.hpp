@@ -9,7 +9,7 @@ namespace xtape::inline XTAPE_DTYPE {
 /// How many sequences of a batch a summary covers, the first ones: entropies differ little between sequences.
 constexpr index_t kSummarySequences = 4;
 
-/// `log_sums` [B, H, T] from kernels::attention. Dropout is ignored.
-AttentionSummary summary_of(const kernels::AttentionProblem& problem, const real* log_sums);
+/// `sums` [B, H, T] from kernels::attention. Dropout is ignored.
+AttentionSummary summary_of(const kernels::AttentionProblem& problem, const kernels::SoftmaxRow* sums);
 
 }  // namespace xtape::inline XTAPE_DTYPE

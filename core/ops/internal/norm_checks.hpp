@@ -5,7 +5,8 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// x [..., C]; weight and bias must be [C] or empty, and eps must not be negative. Throws ShapeError or ValueError.
+/// x [..., C] with C >= 1; weight and bias must be [C] or empty, and eps must not be negative. Throws ShapeError or
+/// ValueError.
 void check_norm_arguments(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
 
 /// The elements of an operand that may be missing, or null.

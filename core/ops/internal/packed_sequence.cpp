@@ -11,7 +11,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 std::vector<index_t> checked_lengths(const char* op, index_t batch, index_t time, const IndexArray& lengths) {
-  if (lengths.dimension() == 0) return std::vector<index_t>(static_cast<std::size_t>(batch), time);
+  if (!is_given(lengths)) return std::vector<index_t>(static_cast<std::size_t>(batch), time);
   if (lengths.dimension() != 1 || static_cast<index_t>(lengths.size()) != batch)
     fail_shapes<Shape>(op, "there must be one length for each of " + std::to_string(batch) + " sequences",
                        {Shape(lengths.shape().begin(), lengths.shape().end())});

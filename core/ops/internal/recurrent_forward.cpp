@@ -62,9 +62,10 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
   project_inputs();
   start(h0, h_before_, h_last_);
   if (layout.cells) start(c0, c_before_, c_last_);
-  if (Probe* probe = Probe::active(); probe && !sequence_) {
+  if (Tape* tape = Tape::recorder(); tape && !sequence_) {
     name_ = layer();
-    time_ = probe->cell_step(name_);
+    time_ = tape->next_cell_step(name_);
+    if (Probe* probe = Probe::active()) probe->cell_step(name_, time_);
   }
   y_ = Array(y_shape_);
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
@@ -156,12 +157,11 @@ RecurrentBackward::RecurrentBackward(const RecurrentForward& pass, Grads& grads)
     dy_ = &dy_zeros_;
   }
   dh_ = pass.sorted(pass.sequence_ ? grads.upstream(1) : nullptr);
-  if (pass.layout_->cells) dc_ = pass.sorted(grads.upstream(pass.sequence_ ? 2 : 1));
+  if (pass.layout_->cells) dc_ = pass.sorted(grads.upstream(pass.cell_output()));
   dgates_ = Array(pass.gates_.shape());
-  if (pass.sequence_ ? grads.watches_steps() : pass.time_ >= 0 && grads.probe()) {
-    dh_steps_ = Array(shape_of({rows, pass.hidden_}));
-    if (pass.layout_->cells) dc_steps_ = Array(dh_steps_.shape());
-  }
+  const bool watches = grads.watches_steps(), cells = pass.layout_->cells;
+  if (watches) dh_steps_ = Array(shape_of({rows, pass.hidden_}));
+  if (cells && (watches || grads.watches(pass.cell_output()))) dc_steps_ = Array(shape_of({rows, pass.hidden_}));
 }
 
 kernels::RecurrentGrads RecurrentBackward::arrays() {
@@ -177,6 +177,7 @@ kernels::RecurrentGrads RecurrentBackward::arrays() {
 void RecurrentBackward::finish(MatrixView second) {
   const GateLayout& layout = *pass_.layout_;
   if (dh_steps_.dimension()) report_steps();
+  if (layout.cells && grads_.watches(pass_.cell_output())) show_cells();
   add_input();
   add_state(1, dh_);
   add_weights(2, layout.input, pass_.inputs_, {pass_.x_.data(), pass_.inputs_}, {pass_.x_.data(), pass_.inputs_});
@@ -190,6 +191,15 @@ void RecurrentBackward::finish(MatrixView second) {
     add_bias(5, layout.hidden, sums);
   }
   if (layout.cells) add_state(6, dc_);
+}
+
+void RecurrentBackward::show_cells() {
+  const kernels::PackedSteps steps = pass_.order_.steps();
+  Array last = pass_.sorted(grads_.upstream(pass_.cell_output()));
+  for (index_t step = 0; step < steps.steps; ++step)  // later steps overwrite earlier ones
+    std::copy_n(dc_steps_.data() + steps.offset[step] * pass_.hidden_,
+                (steps.offset[step + 1] - steps.offset[step]) * pass_.hidden_, last.data());
+  grads_.show(pass_.cell_output(), pass_.in_batch_order(last));
 }
 
 void RecurrentBackward::report_steps() {

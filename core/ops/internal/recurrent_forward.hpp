@@ -46,9 +46,10 @@ class RecurrentForward {
   /// After the kernel: the outputs in the order of the tape, and their number.
   std::array<Tensor, 3> outputs();
   bool is_sequence() const { return sequence_; }
-  std::size_t output_count() const { return (sequence_ ? 2 : 1) + (layout_->cells ? 1 : 0); }
+  std::size_t output_count() const { return cell_output() + (layout_->cells ? 1 : 0); }
 
  private:
+  std::size_t cell_output() const { return sequence_ ? 2 : 1; }
   friend class RecurrentBackward;
   friend class LagGradients;
 
@@ -64,7 +65,7 @@ class RecurrentForward {
   bool sequence_;
   bool reverse_;
   std::string name_;
-  index_t time_ = -1;  // of a cell, if there is a probe
+  index_t time_ = -1;  // of a cell, if a tape records
   index_t hidden_, inputs_;
   PackedSequence order_;
   Shape y_shape_;
@@ -85,6 +86,8 @@ class RecurrentBackward {
   void finish(kernels::MatrixView second = {nullptr, 0});
 
  private:
+  /// Shows the gradients of the last c to those who watch it: with what flows through h.
+  void show_cells();
   void report_steps();
   void report(GradKind kind, const Array& step_grads, index_t time);
   void add_input();

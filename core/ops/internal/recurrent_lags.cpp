@@ -3,7 +3,6 @@
 #include <xtape/core/ops/internal/recurrent_lags.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -59,13 +58,12 @@ kernels::RecurrentGrads LagGradients::arrays() {
 }
 
 std::vector<double> LagGradients::norms_by_lag(const Array& step_grads) const {
-  std::vector<double> squares(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
+  std::vector<double> norms(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
   for_rows([&](index_t s, std::size_t sequence, index_t row) {
-    squares[static_cast<std::size_t>(length_[sequence] - 1 - s)] +=
-        kernels::sum_of_squares(step_grads.data() + row * pass_.hidden_, pass_.hidden_);
+    double& norm = norms[static_cast<std::size_t>(length_[sequence] - 1 - s)];
+    norm = kernels::joint_norm(norm, kernels::norm(step_grads.data() + row * pass_.hidden_, pass_.hidden_));
   });
-  for (double& x : squares) x = std::sqrt(x);
-  return squares;
+  return norms;
 }
 
 void LagGradients::report(Probe& probe) const {

@@ -1,14 +1,15 @@
 #include "claims.hpp"
 
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/random.hpp>
+#include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/data/json.hpp>
-#include <xtape/data/number_text.hpp>
+#include <xtape/data/text.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -95,9 +96,10 @@ bool Check::agrees() const {
     case Rule::near:
       return std::abs(measured - predicted) <= tolerance;
     case Rule::relative:
-      return std::abs(measured - predicted) <= tolerance * std::abs(predicted);
+      return std::abs(measured - predicted) <= tolerance * (predicted == 0 ? 1 : std::abs(predicted));
     case Rule::factor:
-      return measured <= predicted * tolerance && measured >= predicted / tolerance;
+      return (measured < 0) == (predicted < 0) && std::abs(measured) <= std::abs(predicted) * tolerance &&
+             std::abs(measured) >= std::abs(predicted) / tolerance;
     case Rule::at_most:
       return measured <= predicted;
     case Rule::at_least:
@@ -125,7 +127,7 @@ Report::~Report() = default;
 
 std::string Report::text() const {
   const std::string& file = text_;
-  return file.empty() ? made_up_text() : read_file(find_data(file));
+  return file.empty() ? made_up_text() : read_text(find_data(file));
 }
 
 void Report::print_heading(const ClaimText& text) {
@@ -163,11 +165,8 @@ void Report::finish() {
   std::cout << '\n' << holding << " of " << judged << " verdicts are as they should be" << std::endl;
   const std::string& file = json_;
   if (file.empty()) return;
-  std::ofstream out(file);
-  out << json_text(Json{{"program", args_.program()}, {"quick", quick()}, {"seed", seed()}, {"claims", claims}}, 1)
-      << '\n';
-  out.close();
-  if (!out) throw FileError(args_.program(), "cannot write '" + file + "'");
+  const Json json = {{"program", args_.program()}, {"quick", quick()}, {"seed", seed()}, {"claims", claims}};
+  write_file(file, json_text(json, 1) + "\n");
 }
 
 Claim::Claim(Report& report, ClaimText text)

@@ -37,7 +37,7 @@ struct Picture {
 /// How a measured value is compared with the predicted one.
 enum class Rule {
   near,      ///< at most the tolerance apart
-  relative,  ///< at most tolerance |predicted| apart
+  relative,  ///< at most tolerance |predicted| apart, and at most the tolerance if 0 is predicted
   factor,    ///< their ratio is between 1/tolerance and tolerance
   at_most,   ///< measured <= predicted
   at_least,  ///< measured >= predicted

@@ -1,8 +1,8 @@
 #include "seed_comparison.hpp"
 
+#include <xtape/core/number_text.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
 

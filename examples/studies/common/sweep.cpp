@@ -1,9 +1,9 @@
 #include "sweep.hpp"
 
 #include <xtape/core/error.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/inspect/log/console.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
 
@@ -144,7 +144,7 @@ class Sweep {
 
   void start(std::size_t i) {
     fs::remove_all(outcomes_[i].directory);  // of a run that was interrupted
-    const int log = ::open(log_of(i).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0666);
+    const int log = open_file(log_of(i), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
     if (log < 0) fail(log_of(i), std::strerror(errno));
     std::cout.flush();  // or the child would print it again
     std::fflush(nullptr);

@@ -4,7 +4,7 @@
 #include "architecture_run.hpp"
 #include "studies/common/seed_comparison.hpp"
 
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 
 using namespace xtape;
 using namespace xtape::examples;

@@ -104,7 +104,8 @@ std::vector<double> right_answers(const Tensor& outputs, const Example& example)
     double right = 0, asked = 0;
     for (std::size_t t = 0; t < guesses.shape()[1]; ++t) {
       if (example.targets(b, t) == kNotAsked) continue;
-      right += guesses(b, t) == example.targets(b, t);
+      const auto guess = static_cast<std::size_t>(guesses(b, t));  // of a network of NaN none is right
+      right += guesses(b, t) == example.targets(b, t) && std::isfinite(outputs.value()(b, t, guess));
       ++asked;
     }
     out.push_back(right / asked);

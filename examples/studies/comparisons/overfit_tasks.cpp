@@ -18,7 +18,7 @@ class TextPiece {
  public:
   TextPiece(const std::string& file, const OverfitOptions& options, std::uint64_t seed)
       : context_(options.context), seed_(seed) {
-    const std::string text = read_file(find_data(file));
+    const std::string text = read_text(find_data(file));
     const Vocabulary vocabulary = Vocabulary::characters(text);
     const IndexArray ids = vocabulary.encode(text);
     vocab_ = vocabulary.size();

@@ -4,8 +4,8 @@
 #include "regularization_run.hpp"
 #include "studies/common/seed_comparison.hpp"
 
+#include <xtape/core/number_text.hpp>
 #include <xtape/data/files.hpp>
-#include <xtape/data/number_text.hpp>
 #include <xtape/train/program.hpp>
 
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include "overfit_tasks.hpp"
 
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/log/line_file.hpp>
 #include <xtape/inspect/measure/update_split.hpp>
 #include <xtape/inspect/run/series.hpp>
@@ -35,8 +35,8 @@ class SplitLog {
   void add(index_t step, const UpdateSplit& split) {
     std::string rows;
     for (const SplitStats& n : split.numbers()) {
-      rows += std::to_string(step) + "," + n.name + "," + number_text(n.update) + "," + number_text(n.gradient) + "," +
-              number_text(n.decay) + "\n";
+      rows += std::to_string(step) + "," + n.name + "," + number_text(n.update, "%.9g") + "," +
+              number_text(n.gradient, "%.9g") + "," + number_text(n.decay, "%.9g") + "\n";
       sums_[n.name].gradient += n.gradient;
       sums_[n.name].decay += n.decay;
     }

@@ -3,7 +3,7 @@
 #include "studies/common/claims.hpp"
 #include "studies/common/measurements.hpp"
 
-#include <xtape/data/number_text.hpp>
+#include <xtape/core/number_text.hpp>
 #include <xtape/xtape.hpp>
 
 #include <sys/wait.h>

@@ -112,8 +112,11 @@ TEST_CASE("attention weights are exact to rounding, and the weight of a score of
     const index_t lanes = isa->attention.lanes, stride = (n + lanes - 1) / lanes * lanes;
     std::vector<real> weights = scores;
     weights.resize(static_cast<std::size_t>(stride));
-    real log_sum, inverse_sum;
-    isa->attention.weights({1, n, stride, n, 0, lanes}, weights.data(), nullptr, &log_sum, &inverse_sum);
+    kernels::SoftmaxRow sum;
+    real inverse;
+    isa->attention.weights({1, n, stride, n, 0, lanes}, weights.data(), nullptr, &sum, &inverse);
+    CHECK(sum.shift == 0);
+    CHECK(sum.inverse == inverse);
     CHECK(weights[0] == 1);
     CHECK(weights[scores.size() - 1] == 0);
     double worst = 0;

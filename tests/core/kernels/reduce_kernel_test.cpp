@@ -62,7 +62,37 @@ TEST_CASE("a single NaN or infinity anywhere makes all_finite false") {
   }
 }
 
-TEST_CASE("sums over a middle axis, stored or added to the output, with a scale") {
+TEST_CASE("the largest magnitude, and NaN if an element is not finite") {
+  CHECK(kernels::largest_magnitude(nullptr, 0) == 0);
+  for (const std::size_t n : kRowLengths) {
+    if (n == 0) continue;
+    INFO(n);
+    Array x = sample({n}, 1);
+    const auto largest = [&] { return kernels::largest_magnitude(x.data(), static_cast<index_t>(n)); };
+    real want = 0;
+    for (const real v : x) want = std::max(want, std::abs(v));
+    CHECK(largest() == want);
+    for (const double factor : {1e-30, 1.0, 1e30}) {
+      const Array scaled = Tensor(Tensor(x) * static_cast<real>(factor)).value();
+      const double most = static_cast<double>(want) * factor,
+                   bound = kernels::magnitude_bound(scaled.data(), static_cast<index_t>(n));
+      CHECK(bound >= most * 0.999999);
+      CHECK(bound <= most * 1.01 * std::sqrt(static_cast<double>(n)) + 1e-17);
+    }
+    for (const std::size_t at : {std::size_t{0}, n / 3, n - 1}) {
+      const real old = std::exchange(x(at), -std::numeric_limits<real>::max());
+      CHECK(largest() == std::numeric_limits<real>::max());
+      for (const double bad : {kInf, -kInf, kNaN}) {
+        x(at) = static_cast<real>(bad);
+        CHECK(std::isnan(largest()));
+        CHECK(std::isnan(kernels::magnitude_bound(x.data(), static_cast<index_t>(n))));
+      }
+      x(at) = old;
+    }
+  }
+}
+
+TEST_CASE("sums over a middle axis, stored or added to the output, with a divisor") {
   for (const auto& [outer, count, inner] : {std::array<std::size_t, 3>{1, 1000, 3},
                                             {3, 5, 1},
                                             {4, 65, 7},
@@ -81,10 +111,10 @@ TEST_CASE("sums over a middle axis, stored or added to the output, with a scale"
         for (std::size_t i = 0; i < inner; ++i) {
           double total = 0;
           for (std::size_t c = 0; c < count; ++c) total += static_cast<double>(x(o, c, i));
-          want(o, i) = static_cast<real>(0.5 * total + (accumulate ? 1 : 0));
+          want(o, i) = static_cast<real>(total / 2 + (accumulate ? 1 : 0));
         }
       kernels::sum_axis(x.data(), static_cast<index_t>(outer), static_cast<index_t>(count), static_cast<index_t>(inner),
-                        0.5, out.data(), accumulate);
+                        2, out.data(), accumulate);
       check_near(out, want, {tolerance(1e-13, 1e-5), tolerance(1e-13, 1e-5)});
     }
   }

@@ -33,6 +33,56 @@ TEST_CASE("attention and heads with no sequences and with no positions") {
   check_shapes("quadratic_features", [](Inputs a) { return quadratic_features(a[0]); }, {{3, 0}}, {3, 1});
 }
 
+TEST_CASE("every kind of attention without keys, queries, features or values") {
+  using Attention = Tensor (*)(Inputs);
+  const std::pair<const char*, Attention> kinds[] = {
+      {"softmax", [](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2]); }},
+      {"from scores",
+       [](Inputs a) {
+         return attention_from_scores(matmul(a[0], a[1], {.transpose_b = true}), a[2], {.causal = true});
+       }},
+      {"additive",
+       [](Inputs a) {
+         return attention_from_scores(additive_scores(a[0], a[1], Tensor::ones({3, a[0].shape()[3]})), a[2]);
+       }},
+      {"hard", [](Inputs a) { return hard_attention(a[0], a[1], a[2]); }},
+      {"linear", [](Inputs a) { return linear_attention(a[0], a[1], a[2]); }},
+      {"separable", [](Inputs a) { return separable_attention(a[0], a[1], a[2], {.causal = true}); }},
+  };
+  for (const auto& [name, attention] : kinds) {
+    INFO(name);
+    check_shapes("no queries", attention, {{2, 3, 0, 4}, {2, 3, 5, 4}, {2, 3, 5, 2}}, {2, 3, 0, 2});
+    check_shapes("no keys", attention, {{2, 3, 5, 4}, {2, 3, 0, 4}, {2, 3, 0, 2}}, {2, 3, 5, 2});
+    check_shapes("width 0", attention, {{2, 3, 5, 0}, {2, 3, 4, 0}, {2, 3, 4, 2}}, {2, 3, 5, 2});
+    check_shapes("values of width 0", attention, {{2, 3, 5, 4}, {2, 3, 4, 4}, {2, 3, 4, 0}}, {2, 3, 5, 0});
+    const Evaluated none =
+        evaluate(attention, {Array(Shape{1, 3, 2, 4}, real(kNaN)), Array(Shape{1, 3, 0, 4}), Array(Shape{1, 3, 0, 2})});
+    check_equal(none.value, Array(Shape{1, 3, 2, 2}, real(0)));
+    check_equal(none.grads[0], Array(Shape{1, 3, 2, 4}, real(0)));
+  }
+}
+
+TEST_CASE("softmax and losses without elements") {
+  const auto zero = array({}, {0});
+  for (const Shape& shape : {Shape{0, 3}, Shape{2, 0}}) {
+    check_shapes("softmax", [](Inputs a) { return softmax(a[0]); }, {shape}, shape);
+    check_shapes("softmax, first axis", [](Inputs a) { return softmax(a[0], 0); }, {shape}, shape);
+    check_shapes("log_softmax", [](Inputs a) { return log_softmax(a[0]); }, {shape}, shape);
+    check_shapes("logsumexp", [](Inputs a) { return logsumexp(a[0], {1}); }, {shape}, {shape[0]});
+    check_shapes("mse", [](Inputs a) { return mse_loss(a[0], a[1]); }, {shape, shape}, {});
+    check_shapes("cross_entropy", [](Inputs a) { return cross_entropy(a[0], a[1]); }, {shape, shape}, {});
+    const Tensor none = Tensor::zeros(shape);
+    for (const Tensor& loss :
+         {mse_loss(none, none), l1_loss(none, none), huber_loss(none, none), kl_div(none, none),
+          cross_entropy(none, none),
+          binary_cross_entropy_with_logits(none, none, {.weight = Tensor::scalar(2), .pos_weight = none})})
+      check_equal(loss.value(), zero);
+  }
+  check_equal(logsumexp(Tensor::zeros({2, 0}), {1}).value(), row({-kInf, -kInf}));
+  check_equal(cross_entropy(Tensor::zeros({1, 0}), indices({1}, {kIgnore})).value(), zero);
+  check_throws<IndexError>([] { cross_entropy(Tensor::zeros({1, 0}), indices({1}, {0})); }, "none of the 0 classes");
+}
+
 TEST_CASE("recurrent networks with no sequences and with no steps") {
   for (const Shape& x : {Shape{0, 3, 2}, Shape{2, 0, 2}}) {
     const Shape want = {x[0], x[1], 4};

@@ -1,5 +1,5 @@
 // Checks every line of the table in docs/subgradients.md.
-#include "core/evaluate.hpp"
+#include "subgradient_edges.hpp"
 
 #include <fstream>
 #include <limits>
@@ -9,16 +9,6 @@ using namespace xtape;
 using namespace xtape::test;
 
 namespace {
-
-using Inputs = std::span<const Tensor>;
-
-struct TableLine {
-  std::string function, where;  ///< the first two columns of the table
-  Function f;
-  std::vector<Array> inputs;
-  Array upstream;
-  std::vector<Array> gradients;
-};
 
 std::vector<TableLine> kinks() {
   const double sigmoid1 = 1 / (1 + std::exp(-1.0));
@@ -70,7 +60,31 @@ std::vector<TableLine> kinks() {
        {row({-2, 3})},
        row({kNaN, kInf}),
        {row({0, 0})}},
+      {"`relu`, `leaky_relu`, `elu`, `abs`, `clamp`",
+       "x is NaN",
+       [](Inputs a) { return relu(a[0]) + leaky_relu(a[1]) + elu(a[2]) + abs(a[3]) + clamp(a[4], -1, 1); },
+       {row({kNaN, kNaN}), row({kNaN, kNaN}), row({kNaN, kNaN}), row({kNaN, kNaN}), row({kNaN, kNaN})},
+       row({1, 0}),
+       std::vector<Array>(5, row({kNaN, 0}))},
+      {"`leaky_relu`, `elu`",
+       "x < 0, a slope or alpha of 0, g is NaN or infinite",
+       [](Inputs a) { return leaky_relu(a[0], 0) + elu(a[1], 0); },
+       {row({-1, -2}), row({-1, -2})},
+       row({kNaN, kInf}),
+       {row({0, 0}), row({0, 0})}},
+      {"`abs`",
+       "x = 0, g is NaN or infinite",
+       [](Inputs a) { return abs(a[0]); },
+       {row({0, -0.0})},
+       row({kNaN, kInf}),
+       {row({0, 0})}},
       {"`norm`", "x = 0", [](Inputs a) { return norm(a[0]); }, {row({0, 0})}, array({}, {1}), {row({0, 0})}},
+      {"`norm`, `stddev`",
+       "x = 0 or all elements equal, g is NaN or infinite",
+       [](Inputs a) { return norm(a[0], {1}) + stddev(a[1], {1}); },
+       {array({2, 2}, {0, 0, 0, 0}), array({2, 2}, {2, 2, 3, 3})},
+       row({kNaN, kInf}),
+       {array({2, 2}, {0, 0, 0, 0}), array({2, 2}, {0, 0, 0, 0})}},
       {"`stddev`",
        "all elements equal",
        [](Inputs a) { return stddev(a[0]); },
@@ -138,6 +152,18 @@ std::vector<TableLine> choices() {
        {row({5, kNaN})},
        array({}, {4}),
        {row({0, 4})}},
+      {"`max`, `min`",
+       "an element that is not selected, g is NaN or infinite",
+       [](Inputs a) { return max(a[0], {1}) + min(a[1], {1}); },
+       {array({2, 2}, {1, 2, 1, 2}), array({2, 2}, {1, 2, 1, 2})},
+       row({kNaN, kInf}),
+       {array({2, 2}, {0, kNaN, 0, kInf}), array({2, 2}, {kNaN, 0, kInf, 0})}},
+      {"`pow`",
+       "base 0, exponent 0 or above 1, g is NaN or infinite",
+       [](Inputs a) { return pow(a[0], a[1]); },
+       {row({0, 0, 0, 0}), row({0, 2, 0, 2})},
+       row({kNaN, kNaN, kInf, kInf}),
+       {row({0, 0, 0, 0}), row({0, 0, 0, 0})}},
   };
 }
 
@@ -199,12 +225,37 @@ std::vector<TableLine> infinities() {
        {array({2, 1}, {7, 7})},
        array({2, 1}, {1, 3}),
        {array({2, 1}, {-large, large})}},
+      {"`layer_norm`, `rms_norm`",
+       "all elements equal or x = 0, eps = 0, any g",
+       [](Inputs a) { return layer_norm(a[0], a[1], {}, 0) + rms_norm(a[2], a[1], 0); },
+       {array({2, 2}, {7, 7, 8, 8}), row({1, 2}), array({2, 2}, {0, 0, 0, 0})},
+       array({2, 2}, {1, kNaN, kInf, 2}),
+       {array({2, 2}, {0, 0, 0, 0}), row({0, 0}), array({2, 2}, {0, 0, 0, 0})}},
+      {"`batch_norm`",
+       "all values of a channel equal, eps = 0, any g",
+       [](Inputs a) { return batch_norm(a[0], a[1], {}, 0).y; },
+       {array({2, 2}, {7, 8, 7, 8}), row({1, 2})},
+       array({2, 2}, {1, kNaN, 2, kInf}),
+       {array({2, 2}, {0, 0, 0, 0}), row({0, 0})}},
+      {"`batch_norm_eval`",
+       "variance = 0, eps = 0, any g",
+       [](Inputs a) { return batch_norm_eval(a[0], row({7, 8}), row({0, 0}), a[1], {}, 0); },
+       {array({2, 2}, {7, 8, 6, 8}), row({1, 2})},
+       array({2, 2}, {1, kNaN, 2, kInf}),
+       {array({2, 2}, {0, 0, 0, 0}), row({0, 0})}},
+      {"`batch_norm_eval`",
+       "x is NaN or infinite",
+       [](Inputs a) { return batch_norm_eval(a[0], row({0, 0}), row({1, 1}), {}, {}, 0); },
+       {array({2, 2}, {kNaN, 1, kInf, 2})},
+       array({2, 2}, {1, 2, 3, 4}),
+       {array({2, 2}, {1, 2, 3, 4})}},
   };
 }
 
 std::vector<TableLine> all_lines() {
   std::vector<TableLine> all;
-  for (const auto& part : {kinks(), choices(), infinities()}) all.insert(all.end(), part.begin(), part.end());
+  for (const auto& part : {kinks(), choices(), infinities(), selections(), nans(), attentions()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

@@ -265,3 +265,39 @@ TEST_CASE("activations keep shapes, including scalars and empty arrays") {
     CHECK(shape_text(got.grads[0].shape()) == "(2,0)");
   }
 }
+
+TEST_CASE("every function of one number gives NaN for NaN, in its value and in its gradient") {
+  const std::vector<std::pair<const char*, Op>> functions = {
+      {"exp", [](const Tensor& x) { return exp(x); }},
+      {"expm1", [](const Tensor& x) { return expm1(x); }},
+      {"log", [](const Tensor& x) { return log(x); }},
+      {"log1p", [](const Tensor& x) { return log1p(x); }},
+      {"sqrt", [](const Tensor& x) { return sqrt(x); }},
+      {"abs", [](const Tensor& x) { return abs(x); }},
+      {"sin", [](const Tensor& x) { return sin(x); }},
+      {"cos", [](const Tensor& x) { return cos(x); }},
+      {"clamp", [](const Tensor& x) { return clamp(x, -1, 1); }},
+      {"tanh", [](const Tensor& x) { return tanh(x); }},
+      {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
+      {"relu", [](const Tensor& x) { return relu(x); }},
+      {"leaky_relu", [](const Tensor& x) { return leaky_relu(x); }},
+      {"leaky_relu without slope", [](const Tensor& x) { return leaky_relu(x, 0); }},
+      {"elu", [](const Tensor& x) { return elu(x); }},
+      {"elu without alpha", [](const Tensor& x) { return elu(x, 0); }},
+      {"silu", [](const Tensor& x) { return silu(x); }},
+      {"softplus", [](const Tensor& x) { return softplus(x); }},
+      {"softsign", [](const Tensor& x) { return softsign(x); }},
+      {"gelu", [](const Tensor& x) { return gelu(x); }},
+      {"gelu_tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); }},
+  };
+  for (const auto& [name, f] : functions) {
+    for (const std::size_t n : {1u, 40u}) {  // narrower and wider than the registers
+      INFO(std::string(name), ", ", n);
+      Array x(Shape{n});
+      x.fill(static_cast<real>(kNaN));
+      const Evaluated e = evaluate([&f](Inputs a) { return f(a[0]); }, {x});
+      check_equal(e.value, x);
+      check_equal(e.grads[0], x);
+    }
+  }
+}

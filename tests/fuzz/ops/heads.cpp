@@ -16,7 +16,7 @@ void try_join(Choices&, const Plain& x) {
 }
 
 void try_split(Choices& choices, const Plain& x) {
-  const std::int64_t first = choices.within(-1, 3), heads = choices.within(1, 3), width = choices.within(1, 4);
+  const std::int64_t first = choices.within(-1, 3), heads = choices.within(1, 3), width = choices.within(0, 4);
   std::optional<Plain> want;
   if (x.rank() == 3 && first >= 0 && first + heads * width <= x.shape[2])
     want = plain({x.shape[0], heads, x.shape[1], width},

@@ -42,7 +42,6 @@ void try_row_norm(Choices& choices) {
       if (subtract_mean) return (x.at(index) - m.mean) / std::sqrt(m.variance + kEps) * g + bias.values[index.back()];
       return x.at(index) / std::sqrt(m.variance + m.mean * m.mean + kEps) * g;
     });
-  if (x.rank() > 0 && x.shape.back() == 0 && weight.shape[0] == 0) return;  // rows without elements: nothing to compare
   if (subtract_mean)
     check("layer_norm", {x, weight, bias}, [](const auto& t) { return layer_norm(t[0], t[1], t[2]); }, want);
   else check("rms_norm", {x, weight}, [](const auto& t) { return rms_norm(t[0], t[1]); }, want);
@@ -52,9 +51,8 @@ void try_batch_norm(Choices& choices) {
   const Plain x = choices.numbers(choices.below(8) == 1 ? choices.shape() : choices.shape_of(choices.within(2, 3)));
   const Plain weight = last_sized(choices, x), bias = last_sized(choices, x);
   const std::int64_t channels = x.rank() > 0 ? x.shape.back() : 0;
-  if (channels == 0 && (x.rank() == 2 || x.rank() == 3)) return;  // no channels: nothing to compare
-  const bool fits = (x.rank() == 2 || x.rank() == 3) && weight.shape[0] == channels && bias.shape[0] == channels &&
-                    count_of(x.shape) >= 2 * channels;
+  const bool fits = channels > 0 && (x.rank() == 2 || x.rank() == 3) && weight.shape[0] == channels &&
+                    bias.shape[0] == channels && count_of(x.shape) >= 2 * channels;
   std::optional<Plain> want;
   if (fits) {
     std::vector<std::vector<double>> values(channels);
@@ -74,7 +72,7 @@ void try_batch_norm_eval(Choices& choices) {
   Plain variance = last_sized(choices, x);
   const bool negative = choices.below(8) == 1;
   for (double& v : variance.values) v = negative ? -0.5 : std::abs(v);
-  bool fits = x.rank() == 2 || x.rank() == 3;
+  bool fits = (x.rank() == 2 || x.rank() == 3) && x.shape.back() > 0;
   for (const Plain* p : std::initializer_list<const Plain*>{&mean, &variance, &weight, &bias})
     fits = fits && p->shape[0] == x.shape.back();
   std::optional<Plain> want;

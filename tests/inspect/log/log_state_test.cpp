@@ -28,6 +28,14 @@ TEST_CASE("the state of a log comes back from its text, what is not finite too")
   CHECK((back.watched.losses == state.watched.losses));
   CHECK((back.watched.norms == state.watched.norms));
   CHECK((back.watched.log_norms == state.watched.log_norms));
+  for (const double x : {kInf, -kInf, kNaN, -0.0, 5e-324}) {
+    const SpikeDetector::History watched = {{x, 1}, {2, x}, {x}};
+    const LogState again = log_state(log_state_text({.watched = watched}));
+    REQUIRE(again.watched.losses.size() == 2);
+    check_near(again.watched.losses[0], x, {0, 0});
+    check_near(again.watched.norms[1], x, {0, 0});
+    check_near(again.watched.log_norms[0], x, {0, 0});
+  }
   CHECK((back.events == state.events));
   CHECK(back.dumps == 4);
 }

@@ -61,7 +61,25 @@ TEST_CASE("a directory is locked for others while the lock lives") {
   }
   const FolderLock again(work.path());
   CHECK(make_run_folder(work.path(), "program") == work.path());  // a lock alone is no run
-  work.write("run.json.new", "ha");
+  work.write("run.json.new-12-1", "ha");
   CHECK(make_run_folder(work.path(), "program") == work.path());
   check_throws<FileError>([&] { FolderLock none(work.path() + "/none"); }, "none/.lock: No such file or directory");
+}
+
+TEST_CASE("what a killed process left unfinished is removed from a run folder, and nothing else") {
+  const TemporaryDirectory work;
+  const std::vector<std::string> ours = {"run.json.new-12-1", "weights.safetensors.new-7-2",
+                                         "checkpoints/step_5.safetensors.new-12-30",
+                                         "checkpoints/best.safetensors.new-12-31", "flight/step_3.json.new-12-32"};
+  const std::vector<std::string> others = {"run.json",
+                                           "notes.new-1-1",
+                                           "report.html.new-12-4",
+                                           "run.json.new",
+                                           "checkpoints/step_5.safetensors",
+                                           "checkpoints/step_5.safetensors.new"};
+  for (const auto& names : {ours, others})
+    for (const std::string& name : names) work.write(name, "x");
+  remove_leftovers(work.path());
+  for (const std::string& name : ours) CHECK_MESSAGE(!fs::exists(work.path() + "/" + name), name);
+  for (const std::string& name : others) CHECK_MESSAGE(fs::exists(work.path() + "/" + name), name);
 }

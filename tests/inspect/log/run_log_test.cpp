@@ -2,13 +2,19 @@
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/inspect/run/grad_norms_csv.hpp>
+#include <xtape/inspect/run/run_json.hpp>
 #include <xtape/nn/init.hpp>
+#include <xtape/train/program.hpp>
 
 #include "child_process.hpp"
+#include "core/forked.hpp"
 #include "file_size_limit.hpp"
 #include "support.hpp"
 
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -115,7 +121,7 @@ TEST_CASE("run.json tells what was run and where") {
                         {"on-trouble", "warn"},
                         {"detect-anomaly", false},
                         {"lr", 0.5},
-                        {"text", "quo\"te \xef\xbf\xbd"}};
+                        {"text", {{"bytes", "quo\"te%20%FF"}}}};
   CHECK(info["options"] == options);
 }
 
@@ -146,7 +152,7 @@ TEST_CASE("logged numbers are those of the raw arrays, before the clipping") {
   CHECK(rows.size() == 9);
   const auto check_row = [&](const std::string& key, double want) {
     INFO(key);
-    check_near(std::stod(rows.at(key)), want, {1e-8, 0});
+    check_near(number_at(rows.at(key), 0), want, {1e-8, 0});
   };
   check_row("grad_norm_preclip,w,", dw);
   check_row("grad_norm_preclip,head.b,", db);
@@ -174,8 +180,8 @@ TEST_CASE("the update norms are how far AdamW moved the weights") {
     Array moved = before;
     for (std::size_t i = 0; i < moved.size(); ++i) moved.data()[i] -= model.w.value().data()[i];
     const auto rows = norms_of(log.directory(), step);
-    check_near(std::stod(rows.at("update_norm,w,")), norm_of(moved), {tolerance(1e-8, 1e-4), 0});
-    check_near(std::stod(rows.at("update_ratio,w,")), norm_of(moved) / norm_of(model.w.value()),
+    check_near(number_at(rows.at("update_norm,w,"), 0), norm_of(moved), {tolerance(1e-8, 1e-4), 0});
+    check_near(number_at(rows.at("update_ratio,w,"), 0), norm_of(moved) / norm_of(model.w.value()),
                {tolerance(1e-8, 1e-4), 0});
   }
 }
@@ -343,4 +349,94 @@ TEST_CASE("on a full disk the run goes on after one warning") {
 TEST_CASE("names are quoted where CSV needs it") {
   CHECK(grad_norms_row(1, "kind", "plain name", 0.1) == "1,kind,plain name,,0.1\n");
   CHECK(grad_norms_row(1, "kind", "a,\"b\"", 1.0 / 3) == "1,kind,\"a,\"\"b\"\"\",,0.333333333\n");
+}
+
+namespace {
+
+/// What the tests printed so far must not be printed by a child again.
+void flush_streams() {
+  std::cout.flush();
+  std::fflush(stdout);
+}
+
+/// Trains two steps with a console and ends as a program does. Returns the exit code.
+int logged_run(const std::string& directory) {
+  Model model;
+  const auto args = arguments(directory, 2);
+  RunLog log(*args, model.store, {.interval = 1});
+  for (index_t step = 0; step < 2; ++step) {
+    model.set_grads({1, 1, 1, 1}, {1, 1});
+    log.step(step, {.loss = 1.5}, model.mover);
+  }
+  log.finish();
+  return finish_output(0);
+}
+
+}  // namespace
+
+TEST_CASE("a run whose standard streams are closed loses its console only") {
+  for (const std::vector<int>& streams : {std::vector<int>{0, 1, 2}, {1}, {0, 1}, {2}}) {
+    const TemporaryDirectory work;
+    const std::string directory = work.path() + "/run";
+    flush_streams();
+    CHECK(in_child([&] {
+            for (const int stream : streams) close(stream);
+            return logged_run(directory) == 0;
+          }) == 0);
+    CHECK(metrics_of(directory).size() == 2);  // every line is JSON
+    const std::string lock = content_of(directory + "/.lock");
+    CHECK(!lock.empty());
+    CHECK(lock.find_first_not_of("0123456789") == lock.npos);
+    CHECK(lines_of(content_of(directory + "/grad_norms.csv")).front() == "step,kind,name,t,value");
+    CHECK(json::parse(content_of(directory + "/run.json"))["program"] == "program");
+  }
+}
+
+TEST_CASE("a run whose reader goes away, or whose console is full, goes on to its end") {
+  for (const bool pipe_is_closed : {true, false}) {
+    const TemporaryDirectory work;
+    const std::string directory = work.path() + "/run";
+    flush_streams();
+    CHECK(in_child([&] {
+            close(STDERR_FILENO);
+            int ends[2];
+            if (pipe(ends) != 0) return false;
+            const int full = open("/dev/full", O_WRONLY);
+            dup2(pipe_is_closed ? ends[1] : full, STDOUT_FILENO);
+            for (const int end : ends) close(end);
+            std::signal(SIGPIPE, SIG_DFL);
+            const int code = logged_run(directory);
+            struct sigaction now{};
+            sigaction(SIGPIPE, nullptr, &now);
+            return code == 1 && now.sa_handler == SIG_DFL;
+          }) == 0);
+    CHECK(metrics_of(directory).size() == 2);
+    CHECK(content_of(directory + "/events.jsonl").find("\"finished\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("options of a run are read back as they were, whatever bytes and numbers they hold") {
+  const TemporaryDirectory work;
+  RunDescription description = {.program = "program"};
+  std::vector<std::pair<std::string, std::string>> want;
+  const auto add = [&](const std::string& name, const OptionValue& value, const std::string& text) {
+    description.options.emplace_back(name, value);
+    want.emplace_back(name, text);
+  };
+  add("a-text", std::string("caf\xE9.txt"), "caf\xE9.txt");
+  add("b-text", std::string("100 %41 caf\xC3\xA9"), "100 %41 caf\xC3\xA9");
+  add("c-number", 0.1, "0.1");
+  add("d-number", 5e-324, "5e-324");
+  add("e-number", kInf, "Inf");
+  add("f-number", -kInf, "-Inf");
+  add("g-number", kNaN, "NaN");
+  add("h-flag", true, "true");
+  add("i-steps", index_t{9'007'199'254'740'993}, "9007199254740993");
+  work.write("run.json", run_json({.description = description}));
+  CHECK(options_of_run(work.path(), "program") == want);
+  const std::string resumed =
+      resumed_run_json(content_of(work.path() + "/run.json"), {.description = {.program = "program", .steps = 7}});
+  work.write("run.json", resumed);
+  want.emplace_back("steps", "7");
+  CHECK(options_of_run(work.path(), "program") == want);
 }

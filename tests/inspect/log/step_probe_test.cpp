@@ -91,6 +91,24 @@ TEST_CASE("outputs of layers: mean, deviation and the gradient, also of a layer 
   check_near(*layer.output_grad_norm, std::sqrt(grad_squares), kClose);
 }
 
+TEST_CASE("outputs of layers whose squares leave the range have their deviation and gradient norm") {
+  for (const double big : {tolerance(1e200, 1e30), tolerance(1e-200, 1e-30)}) {
+    const ParamStore store;
+    Attached attached;
+    {
+      Tape tape;
+      const LayerScope here("big");
+      const Tensor y = here.output(tape.variable(row({3 * big, -big})) * real(1));
+      tape.backward(y, row({3 * big, 4 * big}));
+    }
+    const LayerStats numbers = at(attached.record(store).layers, "big");
+    check_near(numbers.mean, big, {1e-6, 0});
+    check_near(numbers.stddev, 2 * big, {1e-6, 0});
+    REQUIRE(numbers.output_grad_norm);
+    check_near(*numbers.output_grad_norm, 5 * big, {1e-6, 0});
+  }
+}
+
 TEST_CASE("a layer whose output gets no gradient has none, and layers stand in the order in which they ran") {
   ParamStore store(4);
   const Linear last(store.root() / "last", 2, 2), aside(store.root() / "aside", 2, 2),

@@ -28,6 +28,15 @@ TEST_CASE("the spectral norm is the largest singular value") {
   check_throws<ValueError>([] { spectral_norm(array({1, 1}, {NAN})); }, "not finite");
 }
 
+TEST_CASE("the spectral norm follows the scale of its matrix over the whole range") {
+  for (const double factor :
+       kDouble ? std::vector<double>{1e-300, 1e-200, 1e200, 1e300} : std::vector<double>{1e-30, 1e30}) {
+    INFO(factor);
+    check_near(spectral_norm(array({2, 2}, {3 * factor, 0, 0, -7 * factor})), 7 * factor, {1e-6, 0});
+    check_near(spectral_norm(array({2, 2}, {factor, factor, 0, factor})), factor * (1 + std::sqrt(5.0)) / 2, {1e-6, 0});
+  }
+}
+
 TEST_CASE("norms of d h_T / d h_t of a linear network are powers of its factor") {
   // h' = 0.5 h: the norm halves each step back; h' = 3 R h with a rotation: it triples.
   const auto half = [](index_t, const Tensor& h) { return h * real(0.5); };

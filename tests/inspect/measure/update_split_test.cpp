@@ -173,3 +173,23 @@ TEST_CASE("update split: what it refuses") {
   adam.step(0.1);
   check_throws<ValueError>([&] { UpdateSplit{adam}; }, "has made steps already");
 }
+
+TEST_CASE("update split: norms of updates whose squares overflow, and an Adam without eps") {
+  const double big = tolerance(1e200, 1e30);
+  Single single({3 * big, 4 * big});
+  SGDW sgd(all_parameters(single.store, 0.5));
+  UpdateSplit split(sgd);
+  single.set_grad({6 * big, 8 * big});
+  CHECK(split.step(0.1, true));
+  check_near(split.numbers().front().update, 1.25 * big, {1e-5, 0});
+  check_near(split.numbers().front().gradient, big, {1e-5, 0});
+  check_near(split.numbers().front().decay, 0.25 * big, {1e-5, 0});
+
+  Single still({0, 1});
+  Adam adam(all_parameters(still.store, 0.5), {.eps = 0});
+  UpdateSplit parts(adam);
+  still.set_grad({0, 1});
+  CHECK(parts.step(0.1, true));
+  check_near(parts.numbers().front().update, 0.1, {1e-5, 0});
+  CHECK(std::isfinite(parts.numbers().front().decay));
+}

@@ -13,6 +13,7 @@ TEST_CASE("medians") {
   CHECK(median({5, 1, 3, 2}) == 2.5);
   CHECK(median({kNaN, 1, 2}) == 2);
   CHECK(median({kInf, kNaN, 2}) == kInf);
+  CHECK(median({-1.5e308, -1.7e308}) == -1.6e308);  // their sum is infinite
   CHECK(std::isnan(median({kNaN, kNaN, 2})));
   check_throws<ValueError>([] { median({}); }, "[median] there are no values");
 }

@@ -1,5 +1,6 @@
 // Verdicts on runs whose truth is known, and false alarms on healthy ones.
 #include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/verdicts/spikes.hpp>
 
 #include "inspect/made_runs.hpp"
 
@@ -244,4 +245,113 @@ TEST_CASE("a frozen parameter is not told to learn") {
   info.replace(info.find("\"trainable\": true"), 17, "\"trainable\": false");
   work.write("run/run.json", info);
   CHECK(problems(directory).empty());
+}
+
+namespace {
+
+/// The verdicts on a run whose loss at each step is loss(part), part from 0 to 1.
+std::map<std::string, Verdict> verdicts_of_losses(const TemporaryDirectory& work,
+                                                  const std::function<double(double)>& loss) {
+  static int number = 0;
+  const MadeRun run = {.change = [&](StepRecord& r, double part) { r.loss = loss(part); }};
+  return verdicts_of(run.write(work, "losses" + std::to_string(++number)));
+}
+
+}  // namespace
+
+TEST_CASE("a loss of one value does not fall and does not diverge, whatever the value") {
+  const TemporaryDirectory work;
+  for (const double value : {1.0, 0.0, -1.0, 1e-300, -1e-300, 1e300, 0.1}) {
+    INFO("loss ", value);
+    const auto verdicts = verdicts_of_losses(work, [&](double) { return value; });
+    CHECK(verdicts.at("learning").finding == Finding::warning);
+    CHECK(verdicts.at("learning").answer == "The loss does not fall.");
+    CHECK(verdicts.at("diverged").finding == Finding::fine);
+    CHECK(verdicts.at("spikes").finding == Finding::fine);
+  }
+}
+
+TEST_CASE("a loss that falls and then stays is judged alike, at 0 too") {
+  const TemporaryDirectory work;
+  for (const double level : {1.0, 0.0, -1.0, 1e-9, -1e-9}) {
+    INFO("level ", level);
+    const auto falls_early = [&](double part) { return level + std::max(0.0, 0.4 - part); };
+    CHECK(verdicts_of_losses(work, falls_early).at("learning").answer == "The loss stands still in the second half.");
+    const auto falls = [&](double part) { return level + 1 - part; };
+    CHECK(verdicts_of_losses(work, falls).at("learning").answer == "The loss falls.");
+  }
+}
+
+TEST_CASE("verdicts on the loss do not depend on its unit") {
+  const TemporaryDirectory work;
+  const std::vector<std::function<double(double)>> losses = {
+      [](double part) { return 2 - part; },
+      [](double part) { return 1 - 2 * part; },
+      [](double part) { return 0.004 * (1 - part) + 1; },
+      [](double part) { return part < 0.5 ? 1 - part : 3 * part; },
+      [](double part) { return std::sin(300 * part); },
+      [](double part) { return part < 0.6 ? -1 - part : -1.6 + 20 * (part - 0.6); }};
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    for (const double unit : {1e-100, 1e-20, 1e20}) {
+      INFO("loss ", i, " in units of ", unit);
+      const auto one = verdicts_of_losses(work, losses[i]);
+      const auto other = verdicts_of_losses(work, [&](double part) { return unit * losses[i](part); });
+      for (const char* id : {"learning", "diverged", "spikes"}) CHECK(one.at(id).answer == other.at(id).answer);
+    }
+}
+
+TEST_CASE("a loss around 0 is not judged by a first or best value that is nearly 0") {
+  const TemporaryDirectory work;
+  const auto alternating = [](double part) { return std::lround(99 * part) % 2 ? 1.0 : -1.0; };
+  for (const double drift : {1e-4, -1e-4}) {
+    INFO("drift ", drift);
+    const auto verdicts = verdicts_of_losses(work, [&](double part) { return alternating(part) + drift * part; });
+    CHECK(verdicts.at("diverged").finding == Finding::fine);
+    CHECK(verdicts.at("learning").answer == "The loss does not fall.");
+  }
+  const auto away = [](double part) { return part < 0.6 ? 1 - 3 * part : -0.8 + 50 * (part - 0.6); };
+  CHECK(verdicts_of_losses(work, away).at("diverged").finding == Finding::bad);
+  const auto zero_again = [](double part) { return part > 0.1 && part < 0.3 ? 1 : part < 0.89 ? 0 : 1e-3; };
+  CHECK(verdicts_of_losses(work, zero_again).at("diverged").finding == Finding::fine);
+}
+
+TEST_CASE("a jump after equal losses is judged alike, whatever rounding makes of their mean") {
+  for (const double usual : {1.0, 0.1, 1 / 3.0, 0.0, -0.7}) {
+    SpikeDetector detector;
+    for (int i = 0; i < 40; ++i) detector.add(usual, 1);
+    CHECK(!detector.loss_z(usual + 1));
+    CHECK(!detector.judge(40, usual + 100, 1));
+    CHECK(!detector.judge(40, usual, 1));
+  }
+}
+
+TEST_CASE("a gradient norm that starts at 0 has no growth, and one of 0 keeps its size") {
+  const TemporaryDirectory work;
+  const auto growth = [&](const char* name, const std::function<double(double)>& norm) {
+    return verdicts_of(
+               MadeRun{.change = [&](StepRecord& r, double part) { r.grad_norm = norm(part); }}.write(work, name))
+        .at("growth");
+  };
+  for (const double value : {0.0, 1.0, 1e-30})
+    CHECK(growth("constant", [&](double) { return value; }).finding == Finding::fine);
+  const Verdict from_zero = growth("from zero", [](double part) { return part < 0.2 ? 0 : 1e-9; });
+  CHECK(from_zero.finding == Finding::unmeasured);
+  CHECK(from_zero.evidence.find("of the first tenth 0, of the last tenth 1e-09") != std::string::npos);
+}
+
+TEST_CASE("layers that get no update do not learn, also if none gets one") {
+  const TemporaryDirectory work;
+  const auto still = [&](const char* name, std::size_t first) {
+    const MadeRun run = {.change = [&](StepRecord& r, double) {
+      for (std::size_t i = first; i < r.parameters.size(); ++i)
+        r.parameters[i].update_norm = r.parameters[i].update_ratio = 0;
+    }};
+    return verdicts_of(run.write(work, name)).at("still_layers");
+  };
+  CHECK(still("none", 3).finding == Finding::fine);
+  CHECK(still("last", 2).answer == "layers.2.weight does not learn.");
+  const Verdict all = still("all", 0);
+  CHECK(all.finding == Finding::warning);
+  CHECK(all.answer == "layers.0.weight does not learn, nor do 2 more.");
+  CHECK(all.evidence == "its update ratio is 0 in the median step");
 }

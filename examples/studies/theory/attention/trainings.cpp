@@ -76,8 +76,8 @@ Trained train(const std::string& name, index_t n, const AttentionConfig& config,
     if (step % 25 == 0) out.losses.x.push_back(static_cast<double>(step)), out.losses.y.push_back(recent);
   }
   const Lookup fresh = lookup(1000, static_cast<std::size_t>(n), random);
-  const IndexArray said = argmax(model(fresh), -1);
-  for (std::size_t b = 0; b < said.size(); ++b) out.accuracy += (said(b) == fresh.answer(b)) / 10.0;
+  const std::vector<index_t> said = most_likely_of_rows(model(fresh));
+  for (std::size_t b = 0; b < said.size(); ++b) out.accuracy += (said[b] == fresh.answer(b)) / 10.0;
   return out;
 }
 

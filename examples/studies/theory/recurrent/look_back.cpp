@@ -75,9 +75,9 @@ double accuracy(const std::string& kind, index_t steps, std::size_t time) {
     store.zero_grad();
   }
   const Recall data = recall(500, time, random);
-  const IndexArray said = argmax(answer(data), -1);
+  const std::vector<index_t> said = most_likely_of_rows(answer(data));
   double right = 0;
-  for (std::size_t b = 0; b < said.size(); ++b) right += said(b) == data.targets(b);
+  for (std::size_t b = 0; b < said.size(); ++b) right += said[b] == data.targets(b);
   return right / 5;
 }
 

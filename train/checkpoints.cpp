@@ -148,7 +148,7 @@ void Checkpoints::save(const std::string& path, index_t step) {
   Metadata metadata = options_.must_match;
   metadata.merge(ties_of(store_));
   metadata[kCheckpointKey] = checkpoint_json(record);
-  write_safetensors(path, std::move(tensors), std::move(metadata));
+  write_safetensors(path, std::move(tensors), metadata);
 }
 
 void Checkpoints::check_record(const CheckpointRecord& record, const Metadata& metadata, Mismatches& mismatches) const {

@@ -222,7 +222,8 @@ Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
                             : pointwise("kl_div", Loss::divergence, input, target, options.reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, BinaryCrossEntropyOptions options) {
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
+                                        const BinaryCrossEntropyOptions& options) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
   constexpr Loss f = Loss::binary_cross_entropy;
   if (!options.weight.defined() && !options.pos_weight.defined())

@@ -61,7 +61,7 @@ struct BinaryCrossEntropyOptions {
 /// -(pos_weight t log s(x) + (1 - t) log(1 - s(x))) weight, s the sigmoid, for logits x and targets t in 0..1. Computed
 /// from the logits, so that nothing overflows or cancels. Throws ShapeError if a weight does not broadcast.
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
-                                        BinaryCrossEntropyOptions options = {});
+                                        const BinaryCrossEntropyOptions& options = {});
 
 struct KlDivOptions {
   bool log_target = false;                ///< the target holds logarithms, as the input does

@@ -89,8 +89,10 @@ TEST_CASE("encoder-decoders: padded rows of the source of any content touch noth
       for (real g : parameter.grad()) REQUIRE(std::isfinite(g));
   const Seq2SeqRNN recurrent(second.root(), {.source_vocab = 9, .target_vocab = 7, .embedding = 4, .hidden = 8});
   check_untouched(second, "source_embedding.weight", [&] { return recurrent(kIds, kPadding, target); });
-  check_throws<ShapeError>([&] { transformer(kIds, Mask(Shape{3, 4}), target); }, "the padding must be [B, T]");
-  check_throws<ShapeError>([&] { recurrent(kIds, Mask(Shape{3, 4}), target); }, "the padding must be [B, T]");
+  for (const Mask& wrong : {Mask(Shape{3, 4}), mask({}, {true})}) {
+    check_throws<ShapeError>([&] { transformer(kIds, wrong, target); }, "the padding must be [B, T]");
+    check_throws<ShapeError>([&] { recurrent(kIds, wrong, target); }, "the padding must be [B, T]");
+  }
 }
 
 TEST_CASE("cached decoding: padded tokens of a chunk, of any content, touch nothing") {

@@ -56,7 +56,7 @@ using BceOptions = BinaryCrossEntropyOptions;
 
 std::vector<Pair> losses() {
   std::vector<Pair> out;
-  const auto bce = [](BceOptions o) -> Function {
+  const auto bce = [](const BceOptions& o) -> Function {
     return [o](Inputs a) { return binary_cross_entropy_with_logits(a[0], a[1], o); };
   };
   for (double target : {0.0, 0.4, 1.0}) {

@@ -290,12 +290,12 @@ TEST_CASE("every function of one number gives NaN for NaN, in its value and in i
       {"gelu", [](const Tensor& x) { return gelu(x); }},
       {"gelu_tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); }},
   };
-  for (const auto& [name, f] : functions) {
+  for (const auto& function : functions) {
     for (const std::size_t n : {1u, 40u}) {  // narrower and wider than the registers
-      INFO(std::string(name), ", ", n);
+      INFO(std::string(function.first), ", ", n);
       Array x(Shape{n});
       x.fill(static_cast<real>(kNaN));
-      const Evaluated e = evaluate([&f](Inputs a) { return f(a[0]); }, {x});
+      const Evaluated e = evaluate([&](Inputs a) { return function.second(a[0]); }, {x});
       check_equal(e.value, x);
       check_equal(e.grads[0], x);
     }

@@ -113,7 +113,7 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
     variance[c] = variance[c] < 0 ? 0 : variance[c] / n;
     divisor[c] = std::sqrt(variance[c] + eps);
     if (trusted_variance(variance[c] + eps)) continue;
-    const WideMoments wide = wide_moments({x + c, rows, columns});
+    const WideMoments wide = wide_moments(column_of(x, c, rows, columns));
     mean[c] = static_cast<double>(wide.mean);
     variance[c] = static_cast<double>(wide.squares / static_cast<Wide>(n));
     divisor[c] = static_cast<double>(std::sqrt(wide.squares / static_cast<Wide>(n) + static_cast<Wide>(eps)));
@@ -131,7 +131,7 @@ void batch_norm(const real* x, const ColumnNorm& norm, const real* weight, const
     if (trusted_column(norm, weight, c)) continue;
     const WideColumn column(norm, c);
     const Wide factor = static_cast<Wide>(weight ? weight[c] : 1), shift = static_cast<Wide>(bias ? bias[c] : 0);
-    const Elements elements{x + c, rows, columns};
+    const Elements elements = column_of(x, c, rows, columns);
     for (index_t r = 0; r < rows; ++r)
       y[r * columns + c] = static_cast<real>(column.x_hat(elements[r]) * factor + shift);
   }
@@ -152,7 +152,7 @@ void batch_norm_sums(const real* x, const ColumnNorm& norm, const real* dy, doub
       });
   for (index_t c = 0; c < columns; ++c) {
     if (trusted_column(norm, nullptr, c) && std::isfinite(dy_sums[c]) && std::isfinite(dy_x_hat_sums[c])) continue;
-    const WideSums sums(WideColumn(norm, c), {x + c, rows, columns}, {dy + c, rows, columns});
+    const WideSums sums(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns));
     dy_sums[c] = static_cast<double>(sums.dy);
     dy_x_hat_sums[c] = static_cast<double>(sums.dy_x_hat);
   }
@@ -205,9 +205,9 @@ void batch_norm_backward(const real* x, const ColumnNorm& norm, const real* weig
   const real zero = 0;
   for (index_t i = 0; i < wide_count; ++i) {
     const index_t c = wide[i];
-    wide_backward(WideColumn(norm, c), {x + c, rows, columns}, {dy + c, rows, columns},
+    wide_backward(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns),
                   static_cast<Wide>(weight ? weight[c] : 1), !dy_sums, accumulate ? before.data() + i * rows : &zero,
-                  accumulate ? 1 : 0, dx + c);
+                  accumulate ? 1 : 0, offset_pointer(dx, c));
   }
 }
 

@@ -36,7 +36,7 @@ void column_sums(const real* x, index_t rows, index_t columns, double divisor, r
       },
       [&](const double* totals) {
         for (index_t c = 0; c < columns; ++c)
-          put(out + c, quotient(totals[c], divisor, {x + c, rows, columns}), accumulate);
+          put(out + c, quotient(totals[c], divisor, column_of(x, c, rows, columns)), accumulate);
       });
 }
 

@@ -21,6 +21,11 @@ struct Elements {
   Wide operator[](index_t i) const { return static_cast<Wide>(x[i * stride]); }
 };
 
+/// Column c of a matrix, which may be null if it has no rows.
+inline Elements column_of(const real* x, index_t c, index_t rows, index_t columns) {
+  return {offset_pointer(x, c), rows, columns};
+}
+
 struct WideMoments {
   Wide mean, squares;  ///< squares: the sum of the squared differences from the mean
 };

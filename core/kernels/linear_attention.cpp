@@ -41,6 +41,9 @@ real rescale_factor(real x, real running_max) {
   return x == running_max ? 1 : std::exp(x - running_max);
 }
 
+/// The normal form has one maximum, without features too.
+index_t maxima_of(index_t features) { return std::max<index_t>(features, 1); }
+
 /// The sums of one key head, divided by exp(running_max): rows_f = sum_j k_jf v_j, totals_f = sum_j k_jf. The normal
 /// form has one maximum, running_max[0], over its log key weights (0 if it has none); the separable form one for each
 /// feature. The maxima are those of the keys added so far, so a later key cannot change earlier results. A maximum of
@@ -56,7 +59,7 @@ class Sums {
 
   void clear() const {
     std::fill_n(rows, features_ * (width_ + 1), real(0));
-    std::fill_n(running_max, features_, kMinusInfinity);
+    std::fill_n(running_max, maxima_of(features_), kMinusInfinity);
   }
 
   /// Adds a_f v to every row and a_f to every total.
@@ -322,7 +325,9 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
 
 }  // namespace
 
-index_t linear_state_size(index_t features, index_t value_width) { return features * (padded_width(value_width) + 2); }
+index_t linear_state_size(index_t features, index_t value_width) {
+  return features * (padded_width(value_width) + 1) + maxima_of(features);
+}
 
 void clear_linear_state(real* state, index_t features, index_t value_width) {
   Sums(features, value_width, state).clear();

@@ -318,7 +318,7 @@ TEST_CASE("beam search: fewer extensions than beams, and none of probability 0")
 }
 
 TEST_CASE("beam search over a distribution that does not exist is an error") {
-  const auto first_logits = [](std::initializer_list<double> logits, index_t beams = 2) {
+  const auto first_logits = [](const std::vector<double>& logits, index_t beams = 2) {
     const BeamStep step = [&](const IndexArray& tokens) {
       Array out(Shape{tokens.shape()[0], 1, logits.size()}, real(kNaN));  // rows that are not live do not count
       std::copy(logits.begin(), logits.end(), out.data());
@@ -327,7 +327,7 @@ TEST_CASE("beam search over a distribution that does not exist is an error") {
     return beam_search(1, step, kNoState, {.beams = beams, .start = 0, .end = 1, .longest = 1})[0];
   };
   for (index_t beams : {1, 2, 5})
-    for (const auto& logits : std::vector<std::initializer_list<double>>{
+    for (const auto& logits : std::vector<std::vector<double>>{
              {kNaN, kNaN, kNaN}, {-kInf, -kInf}, {kNaN, -kInf}, {0, kInf, 0}, {kInf, kInf}, {}})
       check_throws<ValueError>([&] { first_logits(logits, beams); },
                                "[beam_search] no token has a probability after 0");

@@ -138,7 +138,7 @@ TEST_CASE("models over no steps, no sequences and empty sources") {
   for (const bool cut : {false, true}) {
     const IndexArray source = cut ? IndexArray(Shape{2, 0}) : IndexArray(Shape{2, 2}, index_t{0});
     const Mask padding = cut ? Mask(Shape{2, 0}) : all;
-    for (real x : transformer(source, padding, target).value()) REQUIRE(std::isfinite(x));
-    for (real x : recurrent(source, padding, target).value()) REQUIRE(std::isfinite(x));
+    for (const Tensor& y : {transformer(source, padding, target), recurrent(source, padding, target)})
+      for (real x : y.value()) REQUIRE(std::isfinite(x));
   }
 }

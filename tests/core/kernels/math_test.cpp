@@ -14,7 +14,7 @@ namespace {
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
 
-struct Function {
+struct MathFunction {
   const char* name;
   Unary op;
   double (*exact)(double);
@@ -22,7 +22,7 @@ struct Function {
   double floor;  ///< absolute error allowed for results smaller than this, where intermediate values underflow
 };
 
-const Function kFunctions[] = {
+const MathFunction kFunctions[] = {
     {"exp", Unary::exp, [](double x) { return std::exp(x); }, 1.5, 0},
     {"tanh", Unary::tanh, [](double x) { return std::tanh(x); }, 3, 0},
     {"sigmoid", Unary::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3, 0},
@@ -55,7 +55,7 @@ struct Worst {
   double at = 0;
 };
 
-Worst worst_error(const Function& f, const std::vector<real>& x, const std::vector<real>& y) {
+Worst worst_error(const MathFunction& f, const std::vector<real>& x, const std::vector<real>& y) {
   Worst worst;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double exact = f.exact(static_cast<double>(x[i])), got = static_cast<double>(y[i]);
@@ -79,7 +79,7 @@ TEST_CASE("float functions are within a few units in the last place over the who
   const std::vector<real> x = sweep();
   std::vector<real> y(x.size());
   for (const kernels::Isa* isa : usable_isas()) {
-    for (const Function& f : kFunctions) {
+    for (const MathFunction& f : kFunctions) {
       isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
       const Worst worst = worst_error(f, x, y);
       std::printf("%-5s %-8s worst error %6.2f units, at %.9g\n", isa->name, f.name, worst.units, worst.at);
@@ -94,7 +94,7 @@ TEST_CASE("gelu is accurate to a few units in the last place where it is not tin
   std::vector<real> x;
   for (int i = -3000; i <= 20000; ++i) x.push_back(static_cast<real>(i) / 1000);
   std::vector<real> y(x.size());
-  Function f = kFunctions[3];
+  MathFunction f = kFunctions[3];
   for (const kernels::Isa* isa : usable_isas()) {
     isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
     const Worst worst = worst_error(f, x, y);

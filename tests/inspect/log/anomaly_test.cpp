@@ -3,6 +3,7 @@
 #include <xtape/inspect/verdicts/verdicts.hpp>
 
 #include "child_process.hpp"
+#include "stderr_capture.hpp"
 #include "support.hpp"
 
 #include <csignal>
@@ -49,20 +50,6 @@ struct Network {
   }
 };
 
-/// Nothing on stderr while it lives.
-struct Silence {
-  int before = dup(2);
-  Silence() {
-    const int nothing = open("/dev/null", O_WRONLY);
-    dup2(nothing, 2);
-    close(nothing);
-  }
-  ~Silence() {
-    dup2(before, 2);
-    close(before);
-  }
-};
-
 Verdict verdict_of(const std::string& directory, const std::string& id) {
   for (const Verdict& v : judge(read_run(directory)))
     if (v.id == id) return v;
@@ -89,7 +76,7 @@ constexpr RunLogOptions kEveryFifth = {.interval = 5, .console = false};
 
 TEST_CASE("a NaN planted in a layer: --detect-anomaly names op, layer, step and shapes, and keeps the arrays") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 12, {"--detect-anomaly"});
   Network net;
   RunLog log(*args, net.store, kEveryFifth);
@@ -127,7 +114,7 @@ TEST_CASE("a NaN planted in a layer: --detect-anomaly names op, layer, step and 
 
 TEST_CASE("an infinite gradient: the op is named in the backward") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 3, {"--detect-anomaly"});
   ParamStore store;
   const Parameter w = store.root().parameter("w", {2}, init::constant(0));
@@ -151,7 +138,7 @@ TEST_CASE("an infinite gradient: the op is named in the backward") {
 
 TEST_CASE("without --detect-anomaly the first layer whose output is NaN is named at the logged step") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 12);
   Network net;
   RunLog log(*args, net.store, kEveryFifth);
@@ -168,7 +155,7 @@ TEST_CASE("without --detect-anomaly the first layer whose output is NaN is named
 
 TEST_CASE("a bad batch between two logged steps is named with its number, and the steps before it are kept") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 60);
   Network net;
   RunLog log(*args, net.store, {.interval = 25, .console = false});
@@ -214,7 +201,7 @@ TEST_CASE("a dead layer is named: its units and the weights that do not learn") 
 
 TEST_CASE("policies: warn goes on, skip leaves the weights alone, stop ends with an error") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto spoil_at = [](index_t step, index_t bad, double factor) {
     return [=](Array& x) {
       if (step == bad)
@@ -247,7 +234,7 @@ TEST_CASE("policies: warn goes on, skip leaves the weights alone, stop ends with
 
 TEST_CASE("a run that is broken for good neither fills the disk nor stops") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 400);
   Network net;
   RunLog log(*args, net.store, {.interval = 100, .console = false});
@@ -281,8 +268,7 @@ TEST_CASE("a directory that goes away during the run costs one warning and no st
   const TemporaryDirectory work;
   const std::string errors = work.path() + "/stderr";
   {
-    const int before = dup(2), file = open(errors.c_str(), O_WRONLY | O_CREAT, 0600);
-    dup2(file, 2);
+    const StderrCapture capture(errors);
     const auto args = run_arguments(work.path() + "/run", 40);
     Network net;
     RunLog log(*args, net.store, kEveryFifth);
@@ -292,9 +278,6 @@ TEST_CASE("a directory that goes away during the run costs one warning and no st
       net.step(log, i);
     }
     log.finish();
-    dup2(before, 2);
-    close(before);
-    close(file);
   }
   int about_files = 0;
   for (const std::string& line : lines_of(content_of(errors)))
@@ -376,7 +359,7 @@ TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of ever
 
 TEST_CASE("the extremes of an interval that begins with NaN are those of its finite steps") {
   const TemporaryDirectory work;
-  const Silence silence;
+  const StderrCapture silence;
   const auto args = run_arguments(work.path() + "/run", 11);
   Network net;
   RunLog log(*args, net.store, kEveryFifth);

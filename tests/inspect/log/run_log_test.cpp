@@ -9,6 +9,7 @@
 #include "child_process.hpp"
 #include "core/forked.hpp"
 #include "file_size_limit.hpp"
+#include "stderr_capture.hpp"
 #include "support.hpp"
 
 #include <csignal>
@@ -73,27 +74,6 @@ std::map<std::string, std::string> norms_of(const std::string& directory, index_
   }
   return out;
 }
-
-/// What is printed on stderr while it lives, in a file.
-class StderrCapture {
- public:
-  explicit StderrCapture(std::string path) : path_(std::move(path)), before_(dup(2)) {
-    const int file = open(path_.c_str(), O_WRONLY | O_CREAT, 0600);
-    REQUIRE(dup2(file, 2) == 2);
-    close(file);
-  }
-  StderrCapture(const StderrCapture&) = delete;
-  StderrCapture& operator=(const StderrCapture&) = delete;
-  ~StderrCapture() {
-    dup2(before_, 2);
-    close(before_);
-  }
-  std::string text() const { return content_of(path_); }
-
- private:
-  std::string path_;
-  int before_;
-};
 
 }  // namespace
 
@@ -332,14 +312,13 @@ TEST_CASE("on a full disk the run goes on after one warning") {
   log.step(0, {.loss = 0}, model.mover);
   const std::string metrics = content_of(log.directory() + "/metrics.jsonl");
   const std::string norms = content_of(log.directory() + "/grad_norms.csv");
-  std::string warnings;
   {
     const FileSizeLimit limit(metrics.size() + 10);
     const StderrCapture capture(work.path() + "/stderr");
     for (index_t step = 1; step < 9; ++step) log.step(step, {.loss = 0}, model.mover);
     log.finish();
-    warnings = capture.text();
   }
+  const std::string warnings = content_of(work.path() + "/stderr");
   CHECK(warnings == "warning: cannot write " + log.directory() +
                         "/metrics.jsonl: File too large; the run continues without its log\n");
   CHECK(content_of(log.directory() + "/grad_norms.csv") == norms);
@@ -413,30 +392,4 @@ TEST_CASE("a run whose reader goes away, or whose console is full, goes on to it
     CHECK(metrics_of(directory).size() == 2);
     CHECK(content_of(directory + "/events.jsonl").find("\"finished\"") != std::string::npos);
   }
-}
-
-TEST_CASE("options of a run are read back as they were, whatever bytes and numbers they hold") {
-  const TemporaryDirectory work;
-  RunDescription description = {.program = "program"};
-  std::vector<std::pair<std::string, std::string>> want;
-  const auto add = [&](const std::string& name, const OptionValue& value, const std::string& text) {
-    description.options.emplace_back(name, value);
-    want.emplace_back(name, text);
-  };
-  add("a-text", std::string("caf\xE9.txt"), "caf\xE9.txt");
-  add("b-text", std::string("100 %41 caf\xC3\xA9"), "100 %41 caf\xC3\xA9");
-  add("c-number", 0.1, "0.1");
-  add("d-number", 5e-324, "5e-324");
-  add("e-number", kInf, "Inf");
-  add("f-number", -kInf, "-Inf");
-  add("g-number", kNaN, "NaN");
-  add("h-flag", true, "true");
-  add("i-steps", index_t{9'007'199'254'740'993}, "9007199254740993");
-  work.write("run.json", run_json({.description = description}));
-  CHECK(options_of_run(work.path(), "program") == want);
-  const std::string resumed =
-      resumed_run_json(content_of(work.path() + "/run.json"), {.description = {.program = "program", .steps = 7}});
-  work.write("run.json", resumed);
-  want.emplace_back("steps", "7");
-  CHECK(options_of_run(work.path(), "program") == want);
 }

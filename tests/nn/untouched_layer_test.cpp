@@ -1,5 +1,6 @@
 // Attention layers: what is hidden or padded has no influence, whatever it holds.
 #include "core/evaluate.hpp"
+#include "core/hidden_keys.hpp"
 
 using namespace xtape;
 using namespace xtape::test;
@@ -27,29 +28,6 @@ std::vector<NamedConfig> configs() {
 AttentionWeights operands() {
   return {.score_weight = Tensor(array({1, 2}, {0.5, -1})),
           .features = Tensor(array({3, 2}, {1, -1, 0.5, 0.25, -0.5, 2}))};
-}
-
-/// Sets row `at` of x [.., rows, width], of its first sequence and head, to a value.
-Array with_row(Array x, std::size_t at, double value) {
-  const std::size_t width = x.shape().back();
-  std::fill_n(x.data() + at * width, width, static_cast<real>(value));
-  return x;
-}
-
-Array row_of(const Array& x, std::size_t at) {
-  return slice(Tensor(x), 2, static_cast<index_t>(at), static_cast<index_t>(at) + 1).value();
-}
-
-// Three queries and keys, causal, the last key padded. Operands: q, k, v, and the upstream gradient.
-bool sees(std::size_t t, std::size_t s) { return s <= t && s < 2; }
-bool query_reads(std::size_t t, std::size_t what, std::size_t at) {
-  return what == 0 || what == 3 ? t == at : sees(t, at);
-}
-bool gradient_reads(std::size_t input, std::size_t row, std::size_t what, std::size_t at) {
-  if (input == 0) return query_reads(row, what, at);
-  for (std::size_t t = 0; t < 3; ++t)
-    if (sees(t, row) && query_reads(t, what, at)) return true;
-  return false;
 }
 
 const Limits kLayerClose = {tolerance(1e-11, 2e-5), tolerance(1e-13, 1e-6)};

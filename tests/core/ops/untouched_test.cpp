@@ -1,6 +1,7 @@
 // What is hidden, dropped, ignored or inactive has a gradient of exactly zero and no influence, whatever operands and
 // upstream gradients hold.
 #include "core/evaluate.hpp"
+#include "core/hidden_keys.hpp"
 
 #include <xtape/core/ops/cached_attention.hpp>
 
@@ -180,32 +181,6 @@ std::vector<NamedAttention> named_attentions() {
          return separable_attention(a[0], a[1], a[2], {.causal = c, .key_padding = m});
        }},
   };
-}
-
-/// Sets row `at` of x [1, 1, rows, width] to a value.
-Array with_row(Array x, std::size_t at, double value) {
-  const std::size_t width = x.shape()[3];
-  std::fill_n(x.data() + at * width, width, static_cast<real>(value));
-  return x;
-}
-
-Array row_of(const Array& x, std::size_t at) {
-  return slice(Tensor(x), 2, static_cast<index_t>(at), static_cast<index_t>(at) + 1).value();
-}
-
-/// Three queries and keys, causal, the last key padded: query t sees the keys 0..min(t, 1).
-bool sees(std::size_t t, std::size_t s) { return s <= t && s < 2; }
-
-/// Whether query t's result depends on row `at` of operand `what`: q, k, v, or the upstream gradient (3).
-bool query_reads(std::size_t t, std::size_t what, std::size_t at) {
-  return what == 0 || what == 3 ? t == at : sees(t, at);
-}
-
-bool gradient_reads(std::size_t input, std::size_t row, std::size_t what, std::size_t at) {
-  if (input == 0) return query_reads(row, what, at);
-  for (std::size_t t = 0; t < 3; ++t)
-    if (sees(t, row) && query_reads(t, what, at)) return true;
-  return false;
 }
 
 }  // namespace

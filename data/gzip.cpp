@@ -30,17 +30,14 @@ std::string unpack_gzip(std::string_view bytes, const std::string& name) {
   const auto fail = [&name](const std::string& what) { throw FileError("gzip", name + ": " + what); };
   if (!is_gzip(bytes)) fail("this is not a gzip file");
   const std::size_t most = std::max(kAlwaysAllowed, kLargestRatio * bytes.size());
-  std::string out(std::min(most, 4 * bytes.size() + 64), '\0');
+  std::string out(std::min(most + 1, 4 * bytes.size() + 64), '\0');
   std::size_t size = 0;
   while (!bytes.empty()) {  // a gzip file may have several members
     Inflater inflater;
     if (inflater.status != Z_OK) fail("zlib cannot be started");
     z_stream& z = inflater.stream;
     for (int status = Z_OK; status != Z_STREAM_END;) {
-      if (size == out.size()) {
-        if (size == most) fail("the content is more than " + std::to_string(kLargestRatio) + " times as large");
-        out.resize(std::min(most, 2 * size));
-      }
+      if (size == out.size()) out.resize(std::min(most + 1, 2 * size));
       const std::size_t given = std::min(bytes.size(), kOnePass), capacity = std::min(out.size() - size, kOnePass);
       z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads there
       z.avail_in = static_cast<uInt>(given);
@@ -49,6 +46,7 @@ std::string unpack_gzip(std::string_view bytes, const std::string& name) {
       status = inflate(&z, Z_NO_FLUSH);
       bytes.remove_prefix(given - z.avail_in);
       size += capacity - z.avail_out;
+      if (size > most) fail("the content is more than " + std::to_string(kLargestRatio) + " times as large");
       if (status == Z_BUF_ERROR || (status == Z_OK && bytes.empty() && z.avail_out > 0)) fail("the file is cut");
       if (status != Z_OK && status != Z_STREAM_END)
         fail(std::string("the file is damaged: ") + (z.msg != nullptr ? z.msg : "it does not fit the format"));

@@ -32,6 +32,7 @@ TEST_CASE("gzip: damaged files and those that would fill the memory") {
   check_throws<FileError>([&] { unpack_gzip(sound + "x", "file"); }, "file: 1 bytes follow its end");
   check_throws<FileError>([] { unpack_gzip("text", "file"); }, "file: this is not a gzip file");
   CHECK(unpack_gzip(packed(std::string(1 << 20, 'x')), "file").size() == 1 << 20);  // a small file may be this large
+  CHECK(unpack_gzip(packed(std::string(1 << 20, 'x')) + packed(""), "file").size() == 1 << 20);
   check_throws<FileError>([] { unpack_gzip(packed(std::string((1 << 20) + 1, 'x')), "file"); },
                           "file: the content is more than 100 times as large");
 }

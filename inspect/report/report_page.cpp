@@ -26,7 +26,7 @@ std::string facts(const RunData& run) {
   if (run.parameters > 0) out += fact(grouped_digits(run.parameters) + " parameters");
   if (!run.steps.empty()) {
     const index_t steps = run.steps.back().step + 1;
-    const bool all = run.planned_steps == 0 || steps == run.planned_steps;
+    const bool all = run.planned_steps == 0 || steps >= run.planned_steps;  // it may have been resumed with fewer
     out += fact(grouped_digits(steps) + (all ? "" : " of " + grouped_digits(run.planned_steps)) + " steps");
     if (const double seconds = run.steps.back().wall.seconds; seconds > 0)
       out += fact(

@@ -136,18 +136,19 @@ void batch_norm(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c);
   Array y(x.shape());
-  std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), sums(mean), normal_sums(mean);
+  std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), dy_sums(mean),
+      dy_x_hat_sums(mean);
   const kernels::ColumnNorm norm{mean.data(), divisor.data()};
+  const kernels::ColumnSums sums{dy_sums.data(), dy_x_hat_sums.data()};
   const std::string size = text({r, c});
   by_bandwidth("column moments", size, {1}, n,
                [&] { kernels::column_moments(x.data(), 1e-5, mean.data(), variance.data(), divisor.data(), r, c); });
   by_bandwidth("batch_norm", size, {1, 1}, n,
                [&] { kernels::batch_norm(x.data(), norm, weight.data(), weight.data(), y.data(), r, c); });
   by_bandwidth("batch_norm sums", size, {2}, n,
-               [&] { kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), r, c); });
+               [&] { kernels::batch_norm_sums(x.data(), norm, dy.data(), sums, r, c); });
   by_bandwidth("batch_norm backward", size, {2, 1}, n, [&] {
-    kernels::batch_norm_backward(x.data(), norm, weight.data(), dy.data(), sums.data(), normal_sums.data(), y.data(),
-                                 false, r, c);
+    kernels::batch_norm_backward(x.data(), norm, weight.data(), dy.data(), sums, y.data(), false, r, c);
   });
 }
 

@@ -15,16 +15,13 @@ const BatchNormTable& table() { return isa().batch_norm; }
 /// What the inner loops read of each column: the mean in two parts, and the scale.
 struct ColumnValues {
   Scratch<real> high, low, scale;
+  index_t out_of_range;  ///< number of columns that the plain loops give no digits
 
-  /// scale = weight / divisor; the weight may be null.
-  ColumnValues(const ColumnNorm& norm, const real* weight, index_t columns)
-      : high(columns), low(columns), scale(columns) {
-    for (index_t c = 0; c < columns; ++c) {
-      high[c] = static_cast<real>(norm.mean[c]);
-      low[c] = static_cast<real>(norm.mean[c] - static_cast<double>(high[c]));
-      scale[c] = static_cast<real>(1 / norm.divisor[c] * (weight ? static_cast<double>(weight[c]) : 1));
-    }
-  }
+  ColumnValues(ColumnNorm norm, const real* weight, index_t columns)
+      : high(columns),
+        low(columns),
+        scale(columns),
+        out_of_range(table().column_values(norm, weight, high.data(), low.data(), scale.data(), columns)) {}
 
   ColumnMeans means() const { return {high.data(), low.data()}; }
 };
@@ -33,7 +30,7 @@ struct ColumnValues {
 struct WideColumn {
   Wide mean, divisor;
 
-  WideColumn(const ColumnNorm& norm, index_t c)
+  WideColumn(ColumnNorm norm, index_t c)
       : mean(static_cast<Wide>(norm.mean[c])), divisor(static_cast<Wide>(norm.divisor[c])) {}
 
   Wide x_hat(Wide x) const { return divisor == 0 ? 0 : (x - mean) / divisor; }
@@ -48,13 +45,8 @@ struct WideSums {
   }
 };
 
-/// Whether the plain loops give a column its digits. Those of NaN need no other way.
-bool trusted_column(const ColumnNorm& norm, const real* weight, index_t c) {
-  constexpr double kLargestScale = sizeof(real) == 4 ? 1e25 : 1e285;
-  const double divisor = norm.divisor[c], factor = std::abs(weight ? static_cast<double>(weight[c]) : 1);
-  const double scale = factor / divisor;
-  const bool scales = factor == 0 || (scale <= kLargestScale && scale >= 1 / kLargestScale);
-  return std::isnan(divisor) || (trusted_variance(divisor * divisor) && trusted_mean(norm.mean[c]) && scales);
+bool is_trusted(ColumnNorm norm, const real* weight, index_t c) {
+  return trusted_column(norm.mean[c], norm.divisor[c], weight ? static_cast<double>(weight[c]) : 1);
 }
 
 /// body(first row, rows) over blocks of rows, shared among threads.
@@ -108,10 +100,8 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
   });
   combine_blocks(parts.data(), mean, variance, rows, columns);
   const auto n = static_cast<double>(rows);
+  if (table().finish_moments(x, n, eps, mean, variance, divisor, columns) == 0) return;
   for (index_t c = 0; c < columns; ++c) {
-    mean[c] += static_cast<double>(x[c]);
-    variance[c] = variance[c] < 0 ? 0 : variance[c] / n;
-    divisor[c] = std::sqrt(variance[c] + eps);
     if (trusted_variance(variance[c] + eps)) continue;
     const WideMoments wide = wide_moments(column_of(x, c, rows, columns));
     mean[c] = static_cast<double>(wide.mean);
@@ -120,15 +110,15 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
   }
 }
 
-void batch_norm(const real* x, const ColumnNorm& norm, const real* weight, const real* bias, real* y, index_t rows,
+void batch_norm(const real* x, ColumnNorm norm, const real* weight, const real* bias, real* y, index_t rows,
                 index_t columns) {
   const ColumnValues column_values(norm, weight, columns);
   parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
     table().normalize(x + first * columns, column_values.means(), column_values.scale.data(), bias, y + first * columns,
                       count, columns);
   });
-  for (index_t c = 0; c < columns; ++c) {
-    if (trusted_column(norm, weight, c)) continue;
+  for (index_t c = 0; c < columns && column_values.out_of_range > 0; ++c) {
+    if (is_trusted(norm, weight, c)) continue;
     const WideColumn column(norm, c);
     const Wide factor = static_cast<Wide>(weight ? weight[c] : 1), shift = static_cast<Wide>(bias ? bias[c] : 0);
     const Elements elements = column_of(x, c, rows, columns);
@@ -137,8 +127,7 @@ void batch_norm(const real* x, const ColumnNorm& norm, const real* weight, const
   }
 }
 
-void batch_norm_sums(const real* x, const ColumnNorm& norm, const real* dy, double* dy_sums, double* dy_x_hat_sums,
-                     index_t rows, index_t columns) {
+void batch_norm_sums(const real* x, ColumnNorm norm, const real* dy, ColumnSums sums, index_t rows, index_t columns) {
   const ColumnValues column_values(norm, nullptr, columns);
   blocked_column_sums(
       rows, 2 * columns, rows * columns,
@@ -147,14 +136,15 @@ void batch_norm_sums(const real* x, const ColumnNorm& norm, const real* dy, doub
                               dy + first * columns, count, columns, out, out + columns);
       },
       [&](const double* totals) {
-        std::copy_n(totals, columns, dy_sums);
-        std::copy_n(totals + columns, columns, dy_x_hat_sums);
+        std::copy_n(totals, columns, sums.dy);
+        std::copy_n(totals + columns, columns, sums.dy_x_hat);
       });
   for (index_t c = 0; c < columns; ++c) {
-    if (trusted_column(norm, nullptr, c) && std::isfinite(dy_sums[c]) && std::isfinite(dy_x_hat_sums[c])) continue;
-    const WideSums sums(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns));
-    dy_sums[c] = static_cast<double>(sums.dy);
-    dy_x_hat_sums[c] = static_cast<double>(sums.dy_x_hat);
+    const bool trusted = column_values.out_of_range == 0 || is_trusted(norm, nullptr, c);
+    if (trusted && std::isfinite(sums.dy[c]) && std::isfinite(sums.dy_x_hat[c])) continue;
+    const WideSums wide(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns));
+    sums.dy[c] = static_cast<double>(wide.dy);
+    sums.dy_x_hat[c] = static_cast<double>(wide.dy_x_hat);
   }
 }
 
@@ -176,37 +166,32 @@ void wide_backward(const WideColumn& column, const Elements& x, const Elements& 
 
 }  // namespace
 
-void batch_norm_backward(const real* x, const ColumnNorm& norm, const real* weight, const real* dy,
-                         const double* dy_sums, const double* dy_x_hat_sums, real* dx, bool accumulate, index_t rows,
-                         index_t columns) {
+void batch_norm_backward(const real* x, ColumnNorm norm, const real* weight, const real* dy, ColumnSums sums, real* dx,
+                         bool accumulate, index_t rows, index_t columns) {
   const ColumnValues column_values(norm, weight, columns);
   const auto n = static_cast<double>(rows);
   const Scratch<real> dy_mean(columns), x_factor(columns);
+  index_t out_of_range = column_values.out_of_range;
+  if (sums.dy) out_of_range += table().gradient_means(norm.divisor, sums, n, dy_mean.data(), x_factor.data(), columns);
   const Scratch<index_t> wide(columns);
   index_t wide_count = 0;
-  for (index_t c = 0; c < columns; ++c) {
-    bool trusted = trusted_column(norm, weight, c);
-    if (dy_sums) {
-      dy_mean[c] = static_cast<real>(dy_sums[c] / n);
-      x_factor[c] = static_cast<real>(1 / norm.divisor[c] * dy_x_hat_sums[c] / n);
-      const double product = dy_x_hat_sums[c] / n;
-      trusted = trusted && (std::isnan(product) || (trusted_mean(dy_sums[c] / n) && trusted_mean(product)));
-    }
-    if (!trusted) wide[wide_count++] = c;
+  for (index_t c = 0; c < columns && out_of_range > 0; ++c) {
+    const bool trusted = !sums.dy || trusted_gradient(sums.dy[c] / n, sums.dy_x_hat[c] / n);
+    if (!trusted || !is_trusted(norm, weight, c)) wide[wide_count++] = c;
   }
   const Scratch<real> before(accumulate ? wide_count * rows : 0);  // what the plain loops below spoil
   for (index_t i = 0; accumulate && i < wide_count; ++i)
     for (index_t r = 0; r < rows; ++r) before[i * rows + r] = dx[r * columns + wide[i]];
   parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
     table().backward(x + first * columns, column_values.means(), column_values.scale.data(), dy + first * columns,
-                     dy_sums ? dy_mean.data() : nullptr, x_factor.data(), dx + first * columns, accumulate, count,
+                     sums.dy ? dy_mean.data() : nullptr, x_factor.data(), dx + first * columns, accumulate, count,
                      columns);
   });
   const real zero = 0;
   for (index_t i = 0; i < wide_count; ++i) {
     const index_t c = wide[i];
     wide_backward(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns),
-                  static_cast<Wide>(weight ? weight[c] : 1), !dy_sums, accumulate ? before.data() + i * rows : &zero,
+                  static_cast<Wide>(weight ? weight[c] : 1), !sums.dy, accumulate ? before.data() + i * rows : &zero,
                   accumulate ? 1 : 0, offset_pointer(dx, c));
   }
 }

@@ -123,23 +123,28 @@ void argument_of(const real* x, const real* y, index_t* positions, index_t rows,
 
 void moments(const real* x, double freedom, bool take_root, double* mean, double* spread, real* y, index_t rows,
              index_t width) {
-  const double n = static_cast<double>(width), least = kLeastVariance * n, most = kLargestVariance * n;
   const auto plain_moments = table().moments;
-  const auto wide_spread = [=](index_t r, index_t at) {
+  for_each_row(rows, width, [=](index_t r, index_t at) { plain_moments(x + at, width, mean + r, spread + r); });
+  const auto from_squares = [=](double squares) {
+    return take_root ? std::sqrt(squares / freedom) : squares / freedom;
+  };
+  const auto n = static_cast<double>(width);
+  const double least = from_squares(kLeastVariance * n), most = from_squares(kLargestVariance * n);
+  const auto trusted = [=](index_t r) { return (spread[r] >= least) & (spread[r] <= most); };
+  bool all_trusted = true;
+  for (index_t r = 0; r < rows; ++r) {
+    spread[r] = from_squares(spread[r]);
+    y[r] = static_cast<real>(spread[r]);
+    all_trusted &= trusted(r);
+  }
+  if (all_trusted) return;
+  for_each_row(rows, width, [=](index_t r, index_t at) {
+    if (trusted(r)) return;
     const WideMoments wide = wide_moments({x + at, width});
     const Wide variance = wide.squares / static_cast<Wide>(freedom);
     mean[r] = static_cast<double>(wide.mean);
-    return static_cast<double>(take_root ? std::sqrt(variance) : variance);
-  };
-  for_each_row(rows, width, [=](index_t r, index_t at) {
-    double squares = 0;
-    plain_moments(x + at, width, mean + r, &squares);
-    double out = squares / freedom;
-    if (take_root) out = std::sqrt(out);
-    if (!(squares >= least && squares <= most)) [[unlikely]]
-      out = wide_spread(r, at);
-    spread[r] = out;
-    y[r] = static_cast<real>(out);
+    spread[r] = static_cast<double>(take_root ? std::sqrt(variance) : variance);
+    y[r] = static_cast<real>(spread[r]);
   });
 }
 
@@ -156,16 +161,17 @@ void wide_subtract_mean(const Elements& x, double mean, double numerator, double
 
 }  // namespace
 
-void subtract_mean(const real* x, const double* mean, const double* numerator, const double* denominator, real* dx,
+void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, real* dx,
                    bool accumulate, index_t rows, index_t width) {
   // Products of three floats stay in the range of double.
   const auto trusted = [](double v) { return sizeof(real) == 4 || v == 0 || trusted_variance(std::abs(v)); };
-  for_each_row(rows, width, [&](index_t r, index_t at) {
-    const double middle = mean ? mean[r] : 0;
-    const double scale = denominator[r] == 0 ? 0 : numerator[r] / denominator[r];
-    if (denominator[r] == 0 || (trusted(scale) && trusted(middle) && trusted(denominator[r])))
-      table().subtract_mean(x + at, middle, scale, dx + at, accumulate, width);
-    else wide_subtract_mean({x + at, width}, middle, numerator[r], denominator[r], dx + at, accumulate);
+  const auto plain = table().subtract_mean;
+  for_each_row(rows, width, [=](index_t r, index_t at) {
+    const double middle = mean ? mean[r] : 0, up = static_cast<double>(dy[r]) / divisor;
+    const double scale = spread[r] == 0 ? 0 : up / spread[r];
+    if (spread[r] == 0 || (trusted(scale) && trusted(middle) && trusted(spread[r]))) [[likely]]
+      plain(x + at, middle, scale, dx + at, accumulate, width);
+    else wide_subtract_mean({x + at, width}, middle, up, spread[r], dx + at, accumulate);
   });
 }
 

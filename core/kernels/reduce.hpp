@@ -46,9 +46,9 @@ void argument_of(const real* x, const real* y, index_t* positions, index_t rows,
 void moments(const real* x, double freedom, bool take_root, double* mean, double* spread, real* y, index_t rows,
              index_t width);
 
-/// dx[r, i] = numerator[r] (x[r, i] - mean[r]) / denominator[r], or added to dx when `accumulate`. A null mean means 0;
-/// a denominator of 0 gives 0.
-void subtract_mean(const real* x, const double* mean, const double* numerator, const double* denominator, real* dx,
+/// dx[r, i] = dy[r] / divisor (x[r, i] - mean[r]) / spread[r], or added to dx when `accumulate`. A null mean means 0; a
+/// spread of 0 gives 0.
+void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, real* dx,
                    bool accumulate, index_t rows, index_t width);
 
 /// The 2-norm of each row, in double and rounded (y).

@@ -33,22 +33,23 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
       to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
     }
   };
-  return Tape::record(
-      op, {x, weight, bias}, Tensor(std::move(y)),
-      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean), divisor = std::move(divisor), rows,
-       columns](const Array& dy, Grads& g) {
-        const kernels::ColumnNorm norm{mean.data(), divisor.data()};
-        Doubles sums(mean.size()), normal_sums(mean.size());
-        if (!fixed || g.needs(1) || g.needs(2))
-          kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), rows, columns);
-        if (g.needs(0)) {
-          const Output to = g.buffer(0);
-          kernels::batch_norm_backward(x.data(), norm, data_or_null(weight), dy.data(), fixed ? nullptr : sums.data(),
-                                       normal_sums.data(), to.data, to.add, rows, columns);
-        }
-        add(g, 1, normal_sums);
-        add(g, 2, sums);
-      });
+  return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
+                      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+                       divisor = std::move(divisor), rows, columns](const Array& dy, Grads& g) {
+                        const kernels::ColumnNorm norm{mean.data(), divisor.data()};
+                        Doubles dy_sums(mean.size()), dy_x_hat_sums(mean.size());
+                        const kernels::ColumnSums sums{dy_sums.data(), dy_x_hat_sums.data()};
+                        if (!fixed || g.needs(1) || g.needs(2))
+                          kernels::batch_norm_sums(x.data(), norm, dy.data(), sums, rows, columns);
+                        if (g.needs(0)) {
+                          const Output to = g.buffer(0);
+                          kernels::batch_norm_backward(x.data(), norm, data_or_null(weight), dy.data(),
+                                                       fixed ? kernels::ColumnSums{} : sums, to.data, to.add, rows,
+                                                       columns);
+                        }
+                        add(g, 1, dy_x_hat_sums);
+                        add(g, 2, dy_sums);
+                      });
 }
 
 Array as_array(const Doubles& values, double factor) {

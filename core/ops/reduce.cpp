@@ -181,11 +181,9 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
   return Tape::record(op, {r.x}, y,
                       [divisor = root ? freedom : freedom / 2, x = r.x.detach(), spread = std::move(spread),
                        mean = std::move(mean), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-                        Doubles up(dy.data(), dy.data() + dy.size());
-                        for (double& each : up) each /= divisor;
                         const Output dx = g.buffer(0);
-                        kernels::subtract_mean(x.data(), mean.data(), up.data(), spread.data(), dx.data, dx.add, rows,
-                                               width);
+                        kernels::subtract_mean(x.data(), mean.data(), dy.data(), divisor, spread.data(), dx.data,
+                                               dx.add, rows, width);
                       });
 }
 
@@ -209,9 +207,8 @@ Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
   return Tape::record(
       "norm", {r.x}, y,
       [x = r.x.detach(), length = std::move(length), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-        const Doubles up(dy.data(), dy.data() + dy.size());
         const Output dx = g.buffer(0);
-        kernels::subtract_mean(x.data(), nullptr, up.data(), length.data(), dx.data, dx.add, rows, width);
+        kernels::subtract_mean(x.data(), nullptr, dy.data(), 1, length.data(), dx.data, dx.add, rows, width);
       });
 }
 

@@ -26,6 +26,49 @@ void moments(const real* x, const real* origin, index_t rows, index_t columns, r
   }
 }
 
+index_t finish_moments(const real* origin, double rows, double eps, double* mean, double* variance, double* divisor,
+                       index_t columns) {
+  index_t out_of_range = 0;
+#pragma GCC ivdep
+  for (index_t c = 0; c < columns; ++c) {
+    const double v = variance[c] < 0 ? 0 : variance[c] / rows;
+    mean[c] += static_cast<double>(origin[c]);
+    variance[c] = v;
+    divisor[c] = __builtin_sqrt(v + eps);
+    out_of_range += trusted_variance(v + eps) ? 0 : 1;
+  }
+  return out_of_range;
+}
+
+index_t column_values(ColumnNorm norm, const real* weight, real* high, real* low, real* scale, index_t columns) {
+  const auto each = [=](auto weight_of) {
+    index_t out_of_range = 0;
+#pragma GCC ivdep
+    for (index_t c = 0; c < columns; ++c) {
+      const double w = weight_of(c);
+      high[c] = static_cast<real>(norm.mean[c]);
+      low[c] = static_cast<real>(norm.mean[c] - static_cast<double>(high[c]));
+      scale[c] = static_cast<real>(1 / norm.divisor[c] * w);
+      out_of_range += trusted_column(norm.mean[c], norm.divisor[c], w) ? 0 : 1;
+    }
+    return out_of_range;
+  };
+  return weight ? each([=](index_t c) { return static_cast<double>(weight[c]); }) : each([](index_t) { return 1.0; });
+}
+
+index_t gradient_means(const double* divisor, ColumnSums sums, double rows, real* dy_mean, real* x_factor,
+                       index_t columns) {
+  index_t out_of_range = 0;
+#pragma GCC ivdep
+  for (index_t c = 0; c < columns; ++c) {
+    const double mean = sums.dy[c] / rows;
+    dy_mean[c] = static_cast<real>(mean);
+    x_factor[c] = static_cast<real>(1 / divisor[c] * sums.dy_x_hat[c] / rows);
+    out_of_range += trusted_gradient(mean, sums.dy_x_hat[c] / rows) ? 0 : 1;
+  }
+  return out_of_range;
+}
+
 void normalize(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
                index_t columns) {
   for (index_t r = 0; r < rows; ++r) {
@@ -75,6 +118,7 @@ void backward(const real* x, ColumnMeans mean, const real* scale, const real* dy
 }  // namespace
 
 extern const BatchNormTable batch_norm_table;
-const BatchNormTable batch_norm_table = {moments, normalize, gradient_sums, backward};
+const BatchNormTable batch_norm_table = {moments,   finish_moments, column_values, gradient_means,
+                                         normalize, gradient_sums,  backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -16,6 +16,13 @@ constexpr index_t kBlock = 16 * kLanes;  // partial sums in `real` never run lon
 
 inline Lanes load(const real* x) { return *reinterpret_cast<const UnalignedLanes*>(x); }
 
+/// x in every lane. (Lanes - real does it too, but with half registers GCC puts them together one by one.)
+inline Lanes splat(real x) {
+  alignas(64) real lanes[kLanes];
+  for (real& lane : lanes) lane = x;
+  return load(lanes);
+}
+
 typedef real HalfLanes __attribute__((vector_size(32)));
 typedef real QuarterLanes __attribute__((vector_size(16)));
 

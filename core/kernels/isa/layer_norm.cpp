@@ -14,17 +14,19 @@ bool layer_norm(const real* x, const real* weight, const real* bias, double eps,
   Split near{0, 0};  // almost the mean, and known sooner
   if (mean) {
     const real pivot = x[0];
+    const Lanes pivots = splat(pivot);
     const double sum =
-        sum_of(width, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
+        sum_of(width, [=](index_t i) { return load(x + i) - pivots; }, [=](index_t i) { return x[i] - pivot; });
     const double offset = sum / static_cast<double>(width);
     *mean = static_cast<double>(pivot) + offset;
     near = {pivot, static_cast<real>(offset)};
   }
   const Split c = mean ? split(*mean) : near;
+  const Lanes high = splat(near.high), low = splat(near.low);
   const double squares = sum_of(
       width,
       [=](index_t i) {
-        const Lanes d = (load(x + i) - near.high) - near.low;
+        const Lanes d = (load(x + i) - high) - low;
         return d * d;
       },
       [=](index_t i) {

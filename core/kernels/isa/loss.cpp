@@ -35,8 +35,9 @@ struct Absolute {
 struct Huber {
   real delta;
   real value(real x, real t, index_t) const {
-    const real d = absolute(x - t), half = absolute(real(0.5) * x - real(0.5) * t);
-    return d <= delta ? real(0.5) * d * d : 2 * (delta * (half - real(0.25) * delta));
+    const real half = absolute(real(0.5) * x - real(0.5) * t);  // |d| / 2 cannot overflow
+    const real square = 2 * half * half, line = 2 * delta * (half - real(0.25) * delta);
+    return half <= real(0.5) * delta ? square : line;
   }
   real by_input(real g, real x, real t, index_t) const {
     const real d = x - t;

@@ -94,15 +94,17 @@ void max_min_backward_row(const real* x, real y, real dy, real* dx, bool accumul
 /// digits.
 void moments(const real* x, index_t n, double* mean, double* squares) {
   const real pivot = x[0];
+  const Lanes pivots = splat(pivot);
   const double shift =
-      sum_of(n, [=](index_t i) { return load(x + i) - pivot; }, [=](index_t i) { return x[i] - pivot; });
+      sum_of(n, [=](index_t i) { return load(x + i) - pivots; }, [=](index_t i) { return x[i] - pivot; });
   const double offset = shift / static_cast<double>(n);
   *mean = static_cast<double>(pivot) + offset;
   const real low = static_cast<real>(offset);
+  const Lanes lows = splat(low);
   const double sum = sum_of(
       n,
       [=](index_t i) {
-        const Lanes d = (load(x + i) - pivot) - low;
+        const Lanes d = (load(x + i) - pivots) - lows;
         return d * d;
       },
       [=](index_t i) {

@@ -84,6 +84,8 @@ void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumula
 
 /// Where the exponential is 0, so is its product with any scale.
 void scaled_exp(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n) {
+  if (scale - scale == 0)  // a finite scale needs no selection
+    return store_each(y, accumulate, n, [=](index_t i) { return scale * exp_of_nonpositive(x[i] - shift) + offset; });
   store_each(y, accumulate, n, [=](index_t i) {
     const real e = exp_of_nonpositive(x[i] - shift), term = scale * e;
     return (e == 0 ? 0 : term) + offset;

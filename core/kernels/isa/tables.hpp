@@ -88,6 +88,15 @@ struct BatchNormTable {
   // sum of their squares
   void (*moments)(const real* x, const real* origin, index_t rows, index_t columns, real* mean, real* residual,
                   real* squares);
+  // The three that return a count do what is left for each column: they return how many are out of the plain loops'
+  // range. The mean less `origin` and the sum of squares, in `variance`, become mean, variance and divisor.
+  index_t (*finish_moments)(const real* origin, double rows, double eps, double* mean, double* variance,
+                            double* divisor, index_t columns);
+  // mean = high + low, scale = weight / divisor; the weight may be null
+  index_t (*column_values)(ColumnNorm norm, const real* weight, real* high, real* low, real* scale, index_t columns);
+  // dy_mean = sums.dy / rows, x_factor = sums.dy_x_hat / rows / divisor
+  index_t (*gradient_means)(const double* divisor, ColumnSums sums, double rows, real* dy_mean, real* x_factor,
+                            index_t columns);
   void (*normalize)(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
                     index_t columns);
   void (*gradient_sums)(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,

@@ -120,8 +120,8 @@ constexpr double kLeastVariance = sizeof(real) == 4 ? 1e-20 : 1e-280;
 constexpr double kLargestVariance = sizeof(real) == 4 ? 1e30 : 1e280;
 constexpr double kLargestMean = sizeof(real) == 4 ? 1e25 : 1e285;
 
-inline bool trusted_variance(double x) { return x >= kLeastVariance && x <= kLargestVariance; }
-inline bool trusted_mean(double x) { return x >= -kLargestMean && x <= kLargestMean; }
+inline bool trusted_variance(double x) { return (x >= kLeastVariance) & (x <= kLargestVariance); }
+inline bool trusted_mean(double x) { return (x >= -kLargestMean) & (x <= kLargestMean); }
 
 /// What the backward pass of layer norm reads.
 struct NormRows {
@@ -132,6 +132,31 @@ struct NormRows {
   const real* inverse_std;  // [rows]: 1 / sqrt(variance + eps), or 0 for a row outside the range of the plain loops
   const real* dy;           // [rows, width]: upstream gradient
   index_t rows, width;
+};
+
+/// Whether the plain loops of batch norm give a column its digits. Those of NaN need no other way.
+inline bool trusted_column(double mean, double divisor, double weight) {
+  constexpr double kLargestScale = sizeof(real) == 4 ? 1e25 : 1e285;
+  const double factor = weight < 0 ? -weight : weight;
+  const bool scales = (factor == 0) | ((factor <= kLargestScale * divisor) & (factor * kLargestScale >= divisor));
+  return (divisor != divisor) | (trusted_variance(divisor * divisor) & trusted_mean(mean) & scales);
+}
+
+/// The same for the means of dy and dy x_hat.
+inline bool trusted_gradient(double dy, double dy_x_hat) {
+  return (dy_x_hat != dy_x_hat) | (trusted_mean(dy) & trusted_mean(dy_x_hat));
+}
+
+/// x_hat = (x - mean) / divisor for each column, with divisor = sqrt(variance + eps); 0 where the divisor is 0.
+struct ColumnNorm {
+  const double* mean;
+  const double* divisor;
+};
+
+/// The sums of dy and of dy x_hat over each column.
+struct ColumnSums {
+  double* dy;
+  double* dy_x_hat;
 };
 
 /// The mean of each column as the sum of two reals, so that x - mean keeps the digits of a large mean.

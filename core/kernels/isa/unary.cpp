@@ -110,25 +110,27 @@ struct Relu {
   }
 };
 
-/// max(x, 0) + a min(x, 0).
+/// max(x, 0) + a min(x, 0), a != 0.
 struct LeakyRelu {
   static constexpr DerivativeReads kind = DerivativeReads::selects;
   real leak;
   real value(real x) const { return x > 0 ? x : leak * x; }
   real gradient(real x, real dy) const {
     const real leaked = leak * dy, passed = or_nan(x > 0 ? dy : leaked, x);
-    return ((x <= 0) & (leak == 0)) | (dy == 0) ? 0 : passed;
+    return dy == 0 ? 0 : passed;
   }
 };
 
-/// x for x > 0, a (exp(x) - 1) elsewhere (Clevert et al. 2016).
+/// x for x > 0, a (exp(x) - 1) elsewhere, a != 0 (Clevert et al. 2016).
 struct Elu {
   static constexpr DerivativeReads kind = DerivativeReads::selects;
   real alpha;
   real value(real x) const { return x > 0 ? x : alpha * exponential_minus_1(x); }
   real gradient(real x, real dy) const {
-    const real derivative = alpha * exponential(x), bent = derivative * dy, passed = x > 0 ? dy : bent;
-    return ((x <= 0) & (derivative == 0)) | (dy == 0) ? 0 : passed;
+    const bool calls = sizeof(real) == 8;  // the library's exp, which is quick at 0
+    const real derivative = alpha * exponential(calls && x > 0 ? 0 : x);
+    const real bent = derivative * dy, passed = x > 0 ? dy : bent;
+    return (derivative == 0) | (dy == 0) ? 0 : passed;
   }
 };
 
@@ -239,9 +241,9 @@ void with_function(Unary f, Constants c, const real* x, index_t n, const Run& ru
     case Unary::relu:
       return run(Relu{});
     case Unary::leaky_relu:
-      return run(LeakyRelu{c.a});
+      return c.a == 0 ? run(Relu{}) : run(LeakyRelu{c.a});
     case Unary::elu:
-      return run(Elu{c.a});
+      return c.a == 0 ? run(Relu{}) : run(Elu{c.a});
     case Unary::silu:
       return run(Silu{});
     case Unary::softplus:

@@ -5,7 +5,6 @@
 
 #include <xtape/core/gradcheck.hpp>
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,9 +15,7 @@ struct Evaluated {
   std::vector<Array> grads;  ///< gradient of sum(seed * value) with respect to each input
 };
 
-using Function = std::function<Tensor(std::span<const Tensor>)>;
-
-inline Evaluated evaluate(const Function& f, const std::vector<Array>& inputs, const Array& seed) {
+inline Evaluated evaluate(const TensorFunction& f, const std::vector<Array>& inputs, const Array& seed) {
   Tape tape;
   std::vector<Tensor> tensors;
   for (const Array& input : inputs) tensors.push_back(tape.variable(input));
@@ -30,7 +27,7 @@ inline Evaluated evaluate(const Function& f, const std::vector<Array>& inputs, c
 }
 
 /// Evaluates with a seed of ones: the gradients are those of the sum of all elements.
-inline Evaluated evaluate(const Function& f, const std::vector<Array>& inputs) {
+inline Evaluated evaluate(const TensorFunction& f, const std::vector<Array>& inputs) {
   const std::vector<Tensor> constants(inputs.begin(), inputs.end());
   return evaluate(f, inputs, Tensor::ones(f(constants).shape()).value());
 }

@@ -78,7 +78,7 @@ TEST_CASE("linear_attention does not change when queries and keys are scaled") {
   const Limits close = {tolerance(1e-12, 2e-5), 0};
   for (const bool causal : {false, true}) {
     for (const bool weighted : {false, true}) {
-      const Function f = [=](Inputs a) {
+      const TensorFunction f = [=](Inputs a) {
         return linear_attention(a[0], a[1], a[2], weighted ? Tensor(gain) : Tensor(), {.causal = causal});
       };
       const Evaluated base = evaluate(f, {q, k, v}, dy);
@@ -98,13 +98,13 @@ TEST_CASE("linear_attention does not change when queries and keys are scaled") {
 
 TEST_CASE("attention scales with its values") {
   const Array q = sample({1, 2, 3, 4}, 1, 0.1, 1), k = sample({1, 1, 5, 4}, 2, 0.1, 1), v = sample({1, 1, 5, 3}, 3);
-  const std::vector<Function> kinds = {
+  const std::vector<TensorFunction> kinds = {
       [](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2], {.causal = true}); },
       [](Inputs a) { return linear_attention(a[0], a[1], a[2], {}, {.causal = true}); },
       [](Inputs a) { return separable_attention(a[0], a[1], a[2], {.causal = true}); },
       [](Inputs a) { return hard_attention(a[0], a[1], a[2], {.causal = true}); },
   };
-  for (const Function& f : kinds) {
+  for (const TensorFunction& f : kinds) {
     const Evaluated base = evaluate(f, {q, k, v});
     for (double c : powers_of_ten()) {
       INFO("values by ", c);
@@ -121,7 +121,7 @@ TEST_CASE("separable_attention does not change when the keys of a feature are sh
   Array k = sample({1, 1, 5, 4}, 2);
   for (real& x : k) x = std::round(x * 8) / 8;
   const Array a = sample({1, 1, 3, 4}, 1, 0, 1), v = sample({1, 1, 5, 3}, 3);
-  const Function f = [](Inputs in) { return separable_attention(in[0], in[1], in[2], {.causal = true}); };
+  const TensorFunction f = [](Inputs in) { return separable_attention(in[0], in[1], in[2], {.causal = true}); };
   const Evaluated base = evaluate(f, {a, k, v});
   for (double by : {kDouble ? 0x1p48 : 0x1p20, kDouble ? -0x1p48 : -0x1p20}) {
     Array moved = k;

@@ -143,7 +143,7 @@ TEST_CASE("a query with all keys masked gives zeros and zero gradients") {
   const AttentionOptions fused{.mask = hidden, .scale = 1};
   const auto of_mask = [&](Inputs a) { return scaled_dot_product_attention(a[0] * a[1], a[2], a[3], fused); };
   const auto of_additive = [&](Inputs a) { return composed(a[0] * a[1], a[2], a[3], fused); };
-  for (const Function& f : {Function(of_mask), Function(of_additive)}) {
+  for (const TensorFunction& f : {TensorFunction(of_mask), TensorFunction(of_additive)}) {
     const Evaluated got = evaluate(f, {x, wq, k, v});
     check_near(got.value, array({1, 1, 2, 1}, {4.0757656855, 0}));
     check_near(got.grads[0], array({1, 1, 2, 1}, {-0.786447733, 0}));

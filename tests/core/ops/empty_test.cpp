@@ -11,7 +11,7 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 /// Checks the shape of the result, and that each gradient has the shape of its input.
-void check_shapes(const char* name, const Function& f, const std::vector<Shape>& shapes, const Shape& want) {
+void check_shapes(const char* name, const TensorFunction& f, const std::vector<Shape>& shapes, const Shape& want) {
   INFO(name);
   std::vector<Array> inputs;
   for (const Shape& shape : shapes) inputs.push_back(Tensor::ones(shape).value());
@@ -27,7 +27,7 @@ TEST_CASE("attention and heads with no sequences and with no positions") {
     check_shapes("self_attention", [](Inputs a) { return self_attention(a[0], 2); }, {qkv}, {qkv[0], qkv[1], 4});
     check_shapes("split_heads", [](Inputs a) { return split_heads(a[0], 2, 2, 3); }, {qkv}, {qkv[0], 2, qkv[1], 3});
   }
-  const Function attend = [](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2]); };
+  const TensorFunction attend = [](Inputs a) { return scaled_dot_product_attention(a[0], a[1], a[2]); };
   check_shapes("no queries", attend, {{2, 3, 0, 4}, {2, 3, 5, 4}, {2, 3, 5, 2}}, {2, 3, 0, 2});
   check_shapes("no keys", attend, {{2, 3, 5, 4}, {2, 3, 0, 4}, {2, 3, 0, 2}}, {2, 3, 5, 2});
   check_shapes("quadratic_features", [](Inputs a) { return quadratic_features(a[0]); }, {{3, 0}}, {3, 1});

@@ -60,7 +60,7 @@ TEST_CASE("softmax and cross-entropy do not change when all logits are shifted")
   const std::vector<double> row = {0, 0.125, -1, 3, 0.5, -2.25};
   const double shift = kDouble ? 0x1p48 : 0x1p20;  // the elements of the row stay exact beside it
   const Array dy = sample({1, 6}, 3), t = sample({1, 6}, 4, 0, 1);
-  const std::vector<Function> functions = {
+  const std::vector<TensorFunction> functions = {
       [](Inputs a) { return softmax(a[0]); },
       [](Inputs a) { return log_softmax(a[0]); },
       [](Inputs a) { return cross_entropy(a[0], indices({1}, {2}), {.label_smoothing = 0.1}) * softmax(a[0]); },
@@ -151,7 +151,7 @@ TEST_CASE("gradients of losses are finite where a step on the way is not") {
 
 TEST_CASE("mse_loss, l1_loss and huber_loss scale with their operands") {
   const Array x = sample({7}, 1), t = sample({7}, 2);
-  const auto check = [&](const char* title, const std::function<Function(double)>& of, double degree) {
+  const auto check = [&](const char* title, const std::function<TensorFunction(double)>& of, double degree) {
     const Evaluated base = evaluate(of(1), {x, t});
     for (double a : all_scales()) {
       INFO(title, " scaled by ", a);
@@ -163,11 +163,11 @@ TEST_CASE("mse_loss, l1_loss and huber_loss scale with their operands") {
         check_near(e.grads[i], scaled_by(std::pow(a, degree - 1), base.grads[i]), {tolerance(1e-12, 1e-5), 0});
     }
   };
-  check("mse", [](double) -> Function { return [](Inputs a) { return mse_loss(a[0], a[1]); }; }, 2);
-  check("l1", [](double) -> Function { return [](Inputs a) { return l1_loss(a[0], a[1]); }; }, 1);
+  check("mse", [](double) -> TensorFunction { return [](Inputs a) { return mse_loss(a[0], a[1]); }; }, 2);
+  check("l1", [](double) -> TensorFunction { return [](Inputs a) { return l1_loss(a[0], a[1]); }; }, 1);
   check(
       "huber, quadratic part",
-      [](double a) -> Function {
+      [](double a) -> TensorFunction {
         return [a](Inputs in) { return huber_loss(in[0], in[1], {.delta = static_cast<real>(10 * a)}); };
       },
       2);

@@ -14,7 +14,7 @@ using Inputs = std::span<const Tensor>;
 
 struct Pair {
   std::string title;
-  Function plain, neutral;
+  TensorFunction plain, neutral;
   std::vector<Array> inputs;
   bool any_upstream = true;  ///< also upstream gradients of 0 and infinity
 };
@@ -56,7 +56,7 @@ using BceOptions = BinaryCrossEntropyOptions;
 
 std::vector<Pair> losses() {
   std::vector<Pair> out;
-  const auto bce = [](const BceOptions& o) -> Function {
+  const auto bce = [](const BceOptions& o) -> TensorFunction {
     return [o](Inputs a) { return binary_cross_entropy_with_logits(a[0], a[1], o); };
   };
   for (double target : {0.0, 0.4, 1.0}) {
@@ -64,7 +64,7 @@ std::vector<Pair> losses() {
       for (const Array& one : {constant(1), array({1}, {1}), array({}, {1})}) {
         const std::string title = "binary cross-entropy of targets " + std::to_string(target) + ", ";
         const std::vector<Array> inputs = {logits(), constant(target)};
-        const Function plain = bce({.reduction = r});
+        const TensorFunction plain = bce({.reduction = r});
         out.push_back({title + "weight 1", plain, bce({.weight = Tensor(one), .reduction = r}), inputs});
         out.push_back({title + "pos_weight 1", plain, bce({.pos_weight = Tensor(one), .reduction = r}), inputs});
         out.push_back(
@@ -74,10 +74,10 @@ std::vector<Pair> losses() {
   }
   const Array x = array({3, 4}, {0, 1e4, -kInf, 2, kInf, 1, 1, 1, -1, -2, -3, 1e30}), t = sample({3, 4}, 5, 0, 1);
   const IndexArray classes = indices({3}, {1, 2, 0});
-  const auto hard = [=](CrossEntropyOptions o) -> Function {
+  const auto hard = [=](CrossEntropyOptions o) -> TensorFunction {
     return [=](Inputs a) { return cross_entropy(a[0], classes, o); };
   };
-  const auto soft = [](CrossEntropyOptions o) -> Function {
+  const auto soft = [](CrossEntropyOptions o) -> TensorFunction {
     return [=](Inputs a) { return cross_entropy(a[0], a[1], o); };
   };
   out.push_back({"cross_entropy, label smoothing 0", hard({}), hard({.label_smoothing = 0}), {x}});
@@ -94,7 +94,7 @@ std::vector<Pair> attention_pairs() {
   const Array scores = sample({2, 2, 3, 5}, 4), qkv = sample({2, 5, 12}, 5), w = sample({2, 4}, 6);
   const auto add = [&](const std::string& name, const std::vector<Array>& inputs, index_t queries, index_t keys,
                        const Attend& f) {
-    const auto with = [&](const AttentionOptions& o) -> Function { return [=](Inputs a) { return f(a, o); }; };
+    const auto with = [&](const AttentionOptions& o) -> TensorFunction { return [=](Inputs a) { return f(a, o); }; };
     const Mask none = padding_mask({keys, keys}, keys);
     Mask flat = causal_mask(queries, keys);
     flat.fill(false);
@@ -118,7 +118,7 @@ std::vector<Pair> attention_pairs() {
   const Array positive_q = sample({2, 2, 3, 4}, 1, 0.1, 1), positive_k = sample({2, 1, 5, 4}, 2, 0.1, 1);
   const Mask none = padding_mask({5, 5}, 5);
   for (const bool causal : {false, true}) {
-    const Function plain = [=](Inputs a) { return linear_attention(a[0], a[1], a[2], {}, {.causal = causal}); };
+    const TensorFunction plain = [=](Inputs a) { return linear_attention(a[0], a[1], a[2], {}, {.causal = causal}); };
     const std::vector<Array> inputs = {positive_q, positive_k, v};
     out.push_back(
         {"linear_attention, a key_padding that hides nothing", plain,

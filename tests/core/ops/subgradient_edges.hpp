@@ -10,7 +10,7 @@ using Inputs = std::span<const Tensor>;
 /// One line of the table, with its check.
 struct TableLine {
   std::string function, where;  ///< the first two columns of the table
-  Function f;
+  TensorFunction f;
   std::vector<Array> inputs;
   Array upstream;
   std::vector<Array> gradients;

@@ -17,7 +17,7 @@ constexpr double kPoisons[] = {kNaN, kInf, -kInf};
 /// An op, and for each input the wanted gradient: NaN stands for "anything".
 struct Promise {
   std::string title;
-  Function f;
+  TensorFunction f;
   std::vector<Array> inputs;
   Array upstream;
   std::vector<Array> gradients;

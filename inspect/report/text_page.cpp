@@ -86,8 +86,9 @@ std::string summary(const RunData& run, std::size_t columns) {
   std::string out;
   std::string first = (run.program.empty() ? "a run" : run.program) + " in " + run.directory + ": " + state_text(run);
   if (!run.steps.empty()) {
-    first += ", " + std::to_string(run.steps.back().step + 1);
-    if (run.planned_steps > 0) first += " of " + std::to_string(run.planned_steps);
+    const index_t steps = run.steps.back().step + 1;
+    first += ", " + std::to_string(steps);
+    if (run.planned_steps >= steps) first += " of " + std::to_string(run.planned_steps);  // not if resumed with fewer
     first += " steps in " + duration_text(run.steps.back().wall.seconds);
   }
   wrap(out, first, 0, columns);

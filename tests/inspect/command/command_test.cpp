@@ -42,6 +42,13 @@ TEST_CASE("xtape inspect prints a page of at most 80 columns, and exits with 0 o
   CHECK(has(diverged.out, "✗ The first number that is not finite comes at step"));
 }
 
+TEST_CASE("xtape inspect names the planned steps, unless the run was resumed with fewer") {
+  const TemporaryDirectory work;
+  CHECK(has(xtape_command({"inspect", MadeRun{}.write(work, "all")}).out, ", 991 of 1000 steps in "));
+  const auto later = [](StepRecord& r, double) { r.step += 500; };
+  CHECK(has(xtape_command({"inspect", MadeRun{.change = later}.write(work, "more")}).out, ", 1491 steps in "));
+}
+
 TEST_CASE("xtape inspect --json is one JSON object with every verdict") {
   const TemporaryDirectory work;
   const Finished result = xtape_command({"inspect", MadeRun{.decay = 0.5}.write(work, "run"), "--json"});

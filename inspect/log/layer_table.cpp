@@ -29,9 +29,11 @@ LayerTable::LayerTable(const std::vector<std::string>& parameters, const std::ve
 }
 
 void LayerTable::add(const std::vector<double>& parameter_norms) {
-  std::vector<double> squares(layers_.size());
-  for (std::size_t i = 0; i < layer_of_.size(); ++i) squares[layer_of_[i]] += parameter_norms[i] * parameter_norms[i];
-  for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i].norms.push_back(std::sqrt(squares[i]));
+  for (Layer& layer : layers_) layer.norms.push_back(0);
+  for (std::size_t i = 0; i < layer_of_.size(); ++i) {
+    double& norm = layers_[layer_of_[i]].norms.back();
+    norm = std::hypot(norm, parameter_norms[i]);
+  }
 }
 
 std::string LayerTable::text() const {

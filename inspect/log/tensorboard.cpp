@@ -96,7 +96,7 @@ std::string histogram(const std::string& tag, const Log2Histogram& h) {
 
 /// The parameters of one layer.
 struct Group {
-  double grad = 0, weight = 0, update = 0;  // sums of squares
+  double grad = 0, weight = 0, update = 0;  // joint norms
   std::map<int, index_t> counts = {};       // by exponent
 };
 
@@ -116,16 +116,16 @@ std::string group_values(const std::vector<ParameterStats>& parameters) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     Group& group = groups[names[i]];
     const ParameterStats& p = parameters[i];
-    group.grad += p.grad_norm * p.grad_norm;
-    group.weight += p.weight_norm * p.weight_norm;
-    group.update += p.update_norm * p.update_norm;
+    group.grad = std::hypot(group.grad, p.grad_norm);
+    group.weight = std::hypot(group.weight, p.weight_norm);
+    group.update = std::hypot(group.update, p.update_norm);
     for (std::size_t e = 0; e < p.grad_histogram.counts.size(); ++e)
       group.counts[p.grad_histogram.low + static_cast<int>(e)] += p.grad_histogram.counts[e];
   }
   std::string out;
   for (const auto& [name, group] : groups) {
-    out += scalar("grad_norm_preclip/" + name, std::sqrt(group.grad));
-    out += scalar("update_ratio/" + name, group.update == 0 ? 0 : std::sqrt(group.update / group.weight));
+    out += scalar("grad_norm_preclip/" + name, group.grad);
+    out += scalar("update_ratio/" + name, group.update == 0 ? 0 : group.update / group.weight);
     if (!group.counts.empty()) out += histogram("grad_log2_preclip/" + name, joined(group.counts));
   }
   return out;

@@ -64,7 +64,7 @@ Groups weight_groups(const RunData& run) {
   return kept;
 }
 
-/// One number for each group and step. `sum` fills the sums [groups] of a step.
+/// One number for each group and step: the joint norm of `above`, over that of `below` if given.
 NamedEnvelope grouped(const RunData& run, const Buckets& buckets, const Groups& groups,
                       const std::function<double(const ParameterStats&)>& above,
                       const std::function<double(const ParameterStats&)>& below = {}) {
@@ -75,14 +75,13 @@ NamedEnvelope grouped(const RunData& run, const Buckets& buckets, const Groups& 
     for (const ParameterStats& p : step.parameters) {
       const auto row = groups.row_of.find(p.name);
       if (row == groups.row_of.end()) continue;
-      tops[row->second] += above(p) * above(p);
-      if (below) bottoms[row->second] += below(p) * below(p);
+      tops[row->second] = std::hypot(tops[row->second], above(p));
+      if (below) bottoms[row->second] = std::hypot(bottoms[row->second], below(p));
       seen[row->second] = true;
     }
     for (std::size_t i = 0; i < tops.size(); ++i) {
       if (!seen[i]) continue;
-      const double ratio = below ? (tops[i] == 0 ? 0 : tops[i] / bottoms[i]) : tops[i];
-      maker.add(i, step.step, std::sqrt(ratio));
+      maker.add(i, step.step, below ? (tops[i] == 0 ? 0 : tops[i] / bottoms[i]) : tops[i]);
     }
   }
   std::vector<std::string> names;

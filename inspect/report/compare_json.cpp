@@ -115,9 +115,9 @@ std::size_t most_places(const std::vector<const RunGroup*>& groups,
 Envelope joint(const RunData& run, const Buckets& buckets, double ParameterStats::* number) {
   return step_envelope(run, buckets, [&](const StepRecord& s) -> std::optional<double> {
     if (s.parameters.empty()) return std::nullopt;
-    double sum = 0;
-    for (const ParameterStats& p : s.parameters) sum += p.*number * (p.*number);
-    return std::sqrt(sum);
+    double norm = 0;
+    for (const ParameterStats& p : s.parameters) norm = std::hypot(norm, p.*number);
+    return norm;
   });
 }
 

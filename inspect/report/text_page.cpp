@@ -137,11 +137,12 @@ std::vector<std::pair<std::string, std::vector<double>>> layer_norms(const RunDa
     if (place.emplace(layer, out.size()).second) out.emplace_back(layer, std::vector<double>());
   for (const StepRecord& step : run.steps) {
     if (step.parameters.empty()) continue;
-    std::vector<double> squares(out.size(), 0);
+    for (auto& [layer, norms] : out) norms.push_back(0);
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (const ParameterStats* p = named(step.parameters, parameters[i]))
-        squares[place.at(layers[i])] += p->grad_norm * p->grad_norm;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i].second.push_back(std::sqrt(squares[i]));
+      if (const ParameterStats* p = named(step.parameters, parameters[i])) {
+        double& norm = out[place.at(layers[i])].second.back();
+        norm = std::hypot(norm, p->grad_norm);
+      }
   }
   return out;
 }

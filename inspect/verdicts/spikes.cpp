@@ -59,13 +59,14 @@ std::optional<double> SpikeDetector::grad_norm_z(double norm) const {
 std::optional<double> SpikeDetector::z(const std::deque<double>& before, double value) {
   if (before.size() < limits::kSpikeMinimum || !std::isfinite(value)) return std::nullopt;
   const auto n = static_cast<double>(before.size());
-  double mean = 0, squares = 0;
+  double mean = 0;
+  long double squares = 0;  // those of doubles may overflow
   for (double x : before) mean += x / n;
-  for (double x : before) squares += (x - mean) * (x - mean);
+  for (double x : before) squares += static_cast<long double>(x - mean) * static_cast<long double>(x - mean);
   // The mean of equal values may differ from them by rounding, and squares of tiny differences may be 0.
   const bool equal = std::all_of(before.begin(), before.end(), [&](double x) { return x == before.front(); });
   if (equal || squares == 0) return std::nullopt;
-  return (value - mean) / std::sqrt(squares / (n - 1));
+  return (value - mean) / static_cast<double>(std::sqrt(squares / (before.size() - 1)));
 }
 
 void SpikeDetector::add(double loss, double norm) {

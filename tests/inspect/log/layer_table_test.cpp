@@ -29,6 +29,11 @@ TEST_CASE("the table shows the first, median and last joint norm of each layer")
   many.add(norms);
   CHECK(many.text().find("block1            4           5           5           5\n") != std::string::npos);
   CHECK(many.text().find(".bias") == std::string::npos);
+
+  LayerTable large(names, std::vector<index_t>(40, 2));
+  norms[2] = 3e200, norms[3] = 4e200;  // whose squares overflow
+  large.add(norms);
+  CHECK(large.text().find("block1            4      5e+200      5e+200      5e+200\n") != std::string::npos);
 }
 
 TEST_CASE("the progress bar tells what is done and the time left at the pace so far") {

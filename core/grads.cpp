@@ -10,13 +10,18 @@ bool Grads::needs(std::size_t input) const { return tape_.nodes_[node_].inputs[i
 
 Output Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]); }
 
+Output Grads::cleared_buffer(std::size_t input) {
+  const Output to = buffer(input);
+  if (!to.add) kernels::fill(to.data, 0, element_count(tape_.nodes_[tape_.nodes_[node_].inputs[input]].shape));
+  return {to.data, true};
+}
+
 void Grads::add(std::size_t input, const Array& term, real scale) {
   if (!needs(input)) return;
   const Tape::Node& self = tape_.nodes_[node_];
   const Shape& shape = tape_.nodes_[self.inputs[input]].shape;
   if (!same_shape(term.shape(), shape)) return add(input, sum_to_shape(self.op, term, shape), scale);
-  const Output to = buffer(input);
-  kernels::scaled(term.data(), scale, to.data, to.add, static_cast<index_t>(term.size()));
+  kernels::scaled(term.data(), scale, buffer(input), static_cast<index_t>(term.size()));
 }
 
 void Grads::pass(std::size_t input) {
@@ -32,8 +37,7 @@ void Grads::pass(std::size_t input) {
     node.grad = upstream_;
     return;
   }
-  const Output to = buffer(input);
-  kernels::scaled(upstream_.array().data(), 1, to.data, to.add, count);
+  kernels::scaled(upstream_.array().data(), 1, buffer(input), count);
 }
 
 const Array* Grads::upstream(std::size_t output) const {
@@ -57,14 +61,11 @@ namespace {
 
 /// Sums x over an axis, which keeps size 1.
 Array sum_over(const Array& x, std::size_t axis) {
-  index_t outer = 1, inner = 1;
+  const AxisSizes along = around_axis(x.shape(), axis);
   Shape shape = x.shape();
-  for (std::size_t i = 0; i < axis; ++i) outer *= static_cast<index_t>(shape[i]);
-  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= static_cast<index_t>(shape[i]);
-  const auto count = static_cast<index_t>(shape[axis]);
   shape[axis] = 1;
   Array out(shape);
-  kernels::sum_axis(x.data(), outer, count, inner, 1, out.data(), false);
+  kernels::sum_axis(x.data(), along.outer, along.count, along.inner, 1, {out.data()});
   return out;
 }
 
@@ -86,7 +87,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
     for (std::size_t i = 0; i < rank; ++i) (i < joined ? outer : inner) *= static_cast<index_t>(kept[i]);
     for (std::size_t i = 0; i < joined; ++i) kept[i] = 1;
     Array reduced(kept);
-    kernels::sum_axis(term.data(), 1, outer, inner, 1, reduced.data(), false);
+    kernels::sum_axis(term.data(), 1, outer, inner, 1, {reduced.data()});
     out = std::move(reduced);
   }
   for (std::size_t i = joined; i < rank; ++i)

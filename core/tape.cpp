@@ -258,8 +258,7 @@ void Tape::run(std::uint32_t last, const Array& seed) {
     node.reached = node.shown = false;
   }
   try {
-    const Output to = grad_buffer(last);
-    kernels::scaled(seed.data(), 1, to.data, to.add, static_cast<index_t>(seed.size()));
+    kernels::scaled(seed.data(), 1, grad_buffer(last), static_cast<index_t>(seed.size()));
     for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) finish_node(i);
   } catch (...) {
     invalidate();

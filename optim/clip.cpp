@@ -56,7 +56,7 @@ double change_and_note(Norms& norms, bool wanted, const Change& change) {
 void scale(real* x, index_t n, double limit, Wide norm) {
   const auto factor = static_cast<double>(static_cast<Wide>(limit) / norm);
   if (factor == 0 || factor > (sizeof(real) == 4 ? 1e-30 : 1e-290))
-    return kernels::scaled(x, static_cast<real>(factor), x, false, n);
+    return kernels::scaled(x, static_cast<real>(factor), {x}, n);
   for (index_t i = 0; i < n; ++i) x[i] = static_cast<real>(static_cast<Wide>(x[i]) / norm * static_cast<Wide>(limit));
 }
 

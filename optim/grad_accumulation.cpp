@@ -20,7 +20,7 @@ void divide_grads(const std::vector<Parameter>& given, index_t count) {
   for (Parameter parameter : parameters) {
     if (!parameter.has_grad()) continue;
     real* grad = parameter.edit_grad();
-    kernels::scaled(grad, scale, grad, false, parameter.numel());
+    kernels::scaled(grad, scale, {grad}, parameter.numel());
   }
 }
 

@@ -17,51 +17,51 @@ struct ColumnValues {
   Scratch<real> high, low, scale;
 
   /// scale = weight / divisor; the weight may be null.
-  ColumnValues(const ColumnNorm& norm, const real* weight, index_t columns)
-      : high(columns), low(columns), scale(columns) {
-    for (index_t c = 0; c < columns; ++c) {
-      high[c] = static_cast<real>(norm.mean[c]);
-      low[c] = static_cast<real>(norm.mean[c] - static_cast<double>(high[c]));
-      scale[c] = static_cast<real>(1 / norm.divisor[c] * (weight ? static_cast<double>(weight[c]) : 1));
+  ColumnValues(const NormColumns& in, const real* weight) : high(in.columns), low(in.columns), scale(in.columns) {
+    for (index_t c = 0; c < in.columns; ++c) {
+      high[c] = static_cast<real>(in.mean[c]);
+      low[c] = static_cast<real>(in.mean[c] - static_cast<double>(high[c]));
+      scale[c] = static_cast<real>(1 / in.divisor[c] * (weight ? static_cast<double>(weight[c]) : 1));
     }
   }
 
-  ColumnMeans means() const { return {high.data(), low.data()}; }
+  CenteredRows rows(const NormColumns& in, index_t first, index_t count) const {
+    return {in.x + first * in.columns, count, in.columns, high.data(), low.data()};
+  }
 };
 
 /// One column outside the range of the plain loops.
 struct WideColumn {
-  Wide mean, divisor;
+  Elements x;
+  WideNorm norm;
 
-  WideColumn(const ColumnNorm& norm, index_t c)
-      : mean(static_cast<Wide>(norm.mean[c])), divisor(static_cast<Wide>(norm.divisor[c])) {}
-
-  Wide x_hat(Wide x) const { return divisor == 0 ? 0 : (x - mean) / divisor; }
+  WideColumn(const NormColumns& in, index_t c)
+      : x(column_of(in.x, c, in.rows, in.columns)),
+        norm{static_cast<Wide>(in.mean[c]), static_cast<Wide>(in.divisor[c])} {}
 };
 
 /// The sums of dy and of dy x_hat over one column. A divisor of 0 lets nothing pass, whatever dy is.
 struct WideSums {
   Wide dy, dy_x_hat = 0;
 
-  WideSums(const WideColumn& column, const Elements& x, const Elements& up) : dy(wide_sum(up)) {
-    for (index_t r = 0; r < x.n && column.divisor != 0; ++r) dy_x_hat += up[r] * column.x_hat(x[r]);
+  WideSums(const WideColumn& column, const Elements& up) : dy(wide_sum(up)) {
+    for (index_t r = 0; r < up.n && column.norm.divisor != 0; ++r) dy_x_hat += up[r] * column.norm.x_hat(column.x[r]);
   }
 };
 
 /// Whether the plain loops give a column its digits. Those of NaN need no other way.
-bool trusted_column(const ColumnNorm& norm, const real* weight, index_t c) {
+bool trusted_column(const NormColumns& in, const real* weight, index_t c) {
   constexpr double kLargestScale = sizeof(real) == 4 ? 1e25 : 1e285;
-  const double divisor = norm.divisor[c], factor = std::abs(weight ? static_cast<double>(weight[c]) : 1);
+  const double divisor = in.divisor[c], factor = std::abs(weight ? static_cast<double>(weight[c]) : 1);
   const double scale = factor / divisor;
   const bool scales = factor == 0 || (scale <= kLargestScale && scale >= 1 / kLargestScale);
-  return std::isnan(divisor) || (trusted_variance(divisor * divisor) && trusted_mean(norm.mean[c]) && scales);
+  return std::isnan(divisor) || (trusted_variance(divisor * divisor) && trusted_mean(in.mean[c]) && scales);
 }
 
 /// body(first row, rows) over blocks of rows, shared among threads.
 template <class Body>
 void parallel_row_blocks(index_t rows, index_t columns, const Body& body) {
-  const index_t grain = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, columns));
-  parallel_ranges(rows, grain, [&](index_t begin, index_t end) { body(begin, end - begin); });
+  parallel_ranges(rows, rows_per_task(columns), [&](index_t begin, index_t end) { body(begin, end - begin); });
 }
 
 /// Of one column of a block: the mean of x minus the first row of the matrix, and the sum of squared deviations from
@@ -120,39 +120,36 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
   }
 }
 
-void batch_norm(const real* x, const ColumnNorm& norm, const real* weight, const real* bias, real* y, index_t rows,
-                index_t columns) {
-  const ColumnValues column_values(norm, weight, columns);
-  parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
-    table().normalize(x + first * columns, column_values.means(), column_values.scale.data(), bias, y + first * columns,
-                      count, columns);
+void batch_norm(const NormColumns& in, const real* weight, const real* bias, real* y) {
+  const ColumnValues values(in, weight);
+  parallel_row_blocks(in.rows, in.columns, [&](index_t first, index_t count) {
+    table().normalize(values.rows(in, first, count), values.scale.data(), bias, y + first * in.columns);
   });
-  for (index_t c = 0; c < columns; ++c) {
-    if (trusted_column(norm, weight, c)) continue;
-    const WideColumn column(norm, c);
+  for (index_t c = 0; c < in.columns; ++c) {
+    if (trusted_column(in, weight, c)) continue;
+    const WideColumn column(in, c);
     const Wide factor = static_cast<Wide>(weight ? weight[c] : 1), shift = static_cast<Wide>(bias ? bias[c] : 0);
-    const Elements elements = column_of(x, c, rows, columns);
-    for (index_t r = 0; r < rows; ++r)
-      y[r * columns + c] = static_cast<real>(column.x_hat(elements[r]) * factor + shift);
+    for (index_t r = 0; r < in.rows; ++r)
+      y[r * in.columns + c] = static_cast<real>(column.norm.x_hat(column.x[r]) * factor + shift);
   }
 }
 
-void batch_norm_sums(const real* x, const ColumnNorm& norm, const real* dy, double* dy_sums, double* dy_x_hat_sums,
-                     index_t rows, index_t columns) {
-  const ColumnValues column_values(norm, nullptr, columns);
+void batch_norm_sums(const NormColumns& in, const real* dy, double* dy_sums, double* dy_x_hat_sums) {
+  const ColumnValues values(in, nullptr);
+  const index_t columns = in.columns;
   blocked_column_sums(
-      rows, 2 * columns, rows * columns,
+      in.rows, 2 * columns, in.rows * columns,
       [&](index_t first, index_t count, real* out) {
-        table().gradient_sums(x + first * columns, column_values.means(), column_values.scale.data(),
-                              dy + first * columns, count, columns, out, out + columns);
+        table().gradient_sums(values.rows(in, first, count), values.scale.data(), dy + first * columns, out,
+                              out + columns);
       },
       [&](const double* totals) {
         std::copy_n(totals, columns, dy_sums);
         std::copy_n(totals + columns, columns, dy_x_hat_sums);
       });
   for (index_t c = 0; c < columns; ++c) {
-    if (trusted_column(norm, nullptr, c) && std::isfinite(dy_sums[c]) && std::isfinite(dy_x_hat_sums[c])) continue;
-    const WideSums sums(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns));
+    if (trusted_column(in, nullptr, c) && std::isfinite(dy_sums[c]) && std::isfinite(dy_x_hat_sums[c])) continue;
+    const WideSums sums(WideColumn(in, c), column_of(dy, c, in.rows, columns));
     dy_sums[c] = static_cast<double>(sums.dy);
     dy_x_hat_sums[c] = static_cast<double>(sums.dy_x_hat);
   }
@@ -160,54 +157,51 @@ void batch_norm_sums(const real* x, const ColumnNorm& norm, const real* dy, doub
 
 namespace {
 
-/// The gradient of one column outside the range of the plain loops, added to before[r * step]. With `fixed` statistics
-/// no gradient flows through them.
-void wide_backward(const WideColumn& column, const Elements& x, const Elements& dy, Wide factor, bool fixed,
-                   const real* before, index_t step, real* dx) {
-  const auto n = static_cast<Wide>(x.n);
-  const WideSums sums(column, x, dy);
+/// The gradient of one column outside the range of the plain loops, added to before[r], which may be null. With `fixed`
+/// statistics no gradient flows through them.
+void wide_backward(const WideColumn& column, const Elements& dy, Wide factor, bool fixed, const real* before,
+                   real* dx) {
+  const auto n = static_cast<Wide>(dy.n);
+  const WideSums sums(column, dy);
   const Wide dy_mean = fixed ? 0 : sums.dy / n, dy_x_hat_mean = fixed ? 0 : sums.dy_x_hat / n;
-  for (index_t r = 0; r < x.n; ++r) {
-    const Wide centered = dy[r] - dy_mean - column.x_hat(x[r]) * dy_x_hat_mean;
-    const Wide term = column.divisor == 0 ? 0 : factor * centered / column.divisor;
-    dx[r * x.stride] = before[r * step] + static_cast<real>(term);
+  for (index_t r = 0; r < dy.n; ++r) {
+    const Wide centered = dy[r] - dy_mean - column.norm.x_hat(column.x[r]) * dy_x_hat_mean;
+    const Wide term = column.norm.divisor == 0 ? 0 : factor * centered / column.norm.divisor;
+    dx[r * dy.stride] = (before ? before[r] : 0) + static_cast<real>(term);
   }
 }
 
 }  // namespace
 
-void batch_norm_backward(const real* x, const ColumnNorm& norm, const real* weight, const real* dy,
-                         const double* dy_sums, const double* dy_x_hat_sums, real* dx, bool accumulate, index_t rows,
-                         index_t columns) {
-  const ColumnValues column_values(norm, weight, columns);
+void batch_norm_backward(const NormColumns& in, const real* weight, const real* dy, const double* dy_sums,
+                         const double* dy_x_hat_sums, Output dx) {
+  const ColumnValues values(in, weight);
+  const index_t rows = in.rows, columns = in.columns;
   const auto n = static_cast<double>(rows);
   const Scratch<real> dy_mean(columns), x_factor(columns);
   const Scratch<index_t> wide(columns);
   index_t wide_count = 0;
   for (index_t c = 0; c < columns; ++c) {
-    bool trusted = trusted_column(norm, weight, c);
+    bool trusted = trusted_column(in, weight, c);
     if (dy_sums) {
       dy_mean[c] = static_cast<real>(dy_sums[c] / n);
-      x_factor[c] = static_cast<real>(1 / norm.divisor[c] * dy_x_hat_sums[c] / n);
+      x_factor[c] = static_cast<real>(1 / in.divisor[c] * dy_x_hat_sums[c] / n);
       const double product = dy_x_hat_sums[c] / n;
       trusted = trusted && (std::isnan(product) || (trusted_mean(dy_sums[c] / n) && trusted_mean(product)));
     }
     if (!trusted) wide[wide_count++] = c;
   }
-  const Scratch<real> before(accumulate ? wide_count * rows : 0);  // what the plain loops below spoil
-  for (index_t i = 0; accumulate && i < wide_count; ++i)
-    for (index_t r = 0; r < rows; ++r) before[i * rows + r] = dx[r * columns + wide[i]];
+  const Scratch<real> before(dx.add ? wide_count * rows : 0);  // what the plain loops below spoil
+  for (index_t i = 0; dx.add && i < wide_count; ++i)
+    for (index_t r = 0; r < rows; ++r) before[i * rows + r] = dx.data[r * columns + wide[i]];
   parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
-    table().backward(x + first * columns, column_values.means(), column_values.scale.data(), dy + first * columns,
-                     dy_sums ? dy_mean.data() : nullptr, x_factor.data(), dx + first * columns, accumulate, count,
-                     columns);
+    table().backward(values.rows(in, first, count), values.scale.data(), dy + first * columns,
+                     dy_sums ? dy_mean.data() : nullptr, x_factor.data(), dx.at(first * columns));
   });
-  const real zero = 0;
   for (index_t i = 0; i < wide_count; ++i) {
     const index_t c = wide[i];
-    wide_backward(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns),
-                  static_cast<Wide>(weight ? weight[c] : 1), !dy_sums, accumulate ? before.data() + i * rows : &zero,
-                  accumulate ? 1 : 0, offset_pointer(dx, c));
+    wide_backward(WideColumn(in, c), column_of(dy, c, rows, columns), static_cast<Wide>(weight ? weight[c] : 1),
+                  !dy_sums, dx.add ? before.data() + i * rows : nullptr, offset_pointer(dx.data, c));
   }
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 using kernels::AttentionProblem;
 using kernels::HeadsIn;
-using kernels::HeadsOut;
 
 void attention_bits(const void* context, index_t row, std::uint32_t* words, index_t count) {
   const auto& key = *static_cast<const RandomKey*>(context);
@@ -72,14 +71,14 @@ Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOpt
 }
 
 /// Rows of a contiguous [B, H, T, D] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> by_heads(Pointer data, index_t heads, index_t rows, index_t width) {
+template <class Data>
+kernels::HeadRows<Data> by_heads(Data data, index_t heads, index_t rows, index_t width) {
   return {data, heads * rows * width, rows * width, width};
 }
 
 /// Rows of head-wide columns from `column` on in a [B, T, columns] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> in_columns(Pointer data, index_t rows, index_t columns, index_t column, index_t width) {
+template <class Data>
+kernels::HeadRows<Data> in_columns(Data data, index_t rows, index_t columns, index_t column, index_t width) {
   return {offset_pointer(data, column), rows * columns, width, columns};
 }
 
@@ -91,8 +90,8 @@ AttentionProblem over_heads(const Plan& plan, const Tensor& q, const Tensor& k, 
 }
 
 /// Rows of q (which = 0), k (1) or v (2) in a packed [B, T, 3C] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> packed_part(Pointer data, const AttentionProblem& p, index_t which) {
+template <class Data>
+kernels::HeadRows<Data> packed_part(Data data, const AttentionProblem& p, index_t which) {
   const index_t width = p.heads * p.width;
   return in_columns(data, p.queries, 3 * width, which * width, p.width);
 }
@@ -143,28 +142,27 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   Plan plan = make_plan(op, sizes, options);
   Array out(shape4(sizes.batches, sizes.heads, sizes.queries, sizes.value_width));
   SoftmaxRows sums = rows_for(sizes);
-  kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
-                     sums.data());
+  kernels::attention(over_heads(plan, q, k, v),
+                     by_heads(Output{out.data()}, sizes.heads, sizes.queries, sizes.value_width), sums.data());
   if (Probe* probe = Probe::active()) probe->attention(summary_of(over_heads(plan, q, k, v), sums.data()));
   const Tensor y(std::move(out));
-  return Tape::record(
-      op, {q, k, v}, y,
-      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y, sums = std::move(sums)](
-          const Array& dy, Grads& g) {
-        const AttentionProblem p = over_heads(plan, q, k, v);
-        const auto to = [&](std::size_t input) { return g.needs(input) ? g.buffer(input) : Output{nullptr, false}; };
-        Output dq = to(0), dk = to(1), dv = to(2);
-        if (!dq.add && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
-          // One tensor is query and key or value: blocks of dq must not overwrite what the others have added.
-          kernels::fill(dq.data, 0, q.numel());
-          dq.add = true;
-        }
-        kernels::attention_backward(
-            p, by_heads(y.data(), p.heads, p.queries, p.value_width), sums.data(),
-            by_heads(dy.data(), p.heads, p.queries, p.value_width),
-            {by_heads(dq.data, p.heads, p.queries, p.width), by_heads(dk.data, p.key_heads, p.keys, p.width),
-             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.add, dk.add, dv.add});
-      });
+  return Tape::record(op, {q, k, v}, y,
+                      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y,
+                       sums = std::move(sums)](const Array& dy, Grads& g) {
+                        const AttentionProblem p = over_heads(plan, q, k, v);
+                        Output dq = g.buffer_if_needed(0), dk = g.buffer_if_needed(1), dv = g.buffer_if_needed(2);
+                        if (!dq.add && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
+                          // One tensor is query and key or value: blocks of dq must not overwrite what the others have
+                          // added.
+                          kernels::fill(dq.data, 0, q.numel());
+                          dq.add = true;
+                        }
+                        kernels::attention_backward(
+                            p, by_heads(y.data(), p.heads, p.queries, p.value_width), sums.data(),
+                            by_heads(dy.data(), p.heads, p.queries, p.value_width),
+                            {by_heads(dq, p.heads, p.queries, p.width), by_heads(dk, p.key_heads, p.keys, p.width),
+                             by_heads(dv, p.key_heads, p.keys, p.value_width)});
+                      });
 }
 
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
@@ -182,7 +180,8 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
   SoftmaxRows sums = rows_for(sizes);
-  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width), sums.data());
+  kernels::attention(over_packed(plan, qkv), in_columns(Output{out.data()}, sizes.queries, width, 0, sizes.width),
+                     sums.data());
   if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), sums.data()));
   const Tensor y(std::move(out));
   return Tape::record(
@@ -192,8 +191,7 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
         const Output to = g.buffer(0);
         kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width), sums.data(),
                                     in_columns(dy.data(), p.queries, width, 0, p.width),
-                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
-                                     to.add, to.add, to.add});
+                                    {packed_part(to, p, 0), packed_part(to, p, 1), packed_part(to, p, 2)});
       });
 }
 

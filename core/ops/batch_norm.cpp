@@ -23,32 +23,26 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
                            const Tensor& weight, const Tensor& bias) {
   const index_t columns = x.size(-1), rows = x.numel() / columns;
   Array y(x.shape());
-  kernels::batch_norm(x.data(), {mean.data(), divisor.data()}, data_or_null(weight), data_or_null(bias), y.data(), rows,
-                      columns);
+  const kernels::NormColumns in{x.data(), rows, columns, mean.data(), divisor.data()};
+  kernels::batch_norm(in, data_or_null(weight), data_or_null(bias), y.data());
   const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
     const Output to = g.buffer(input);
-    for (index_t c = 0; c < columns; ++c) {
-      const double before = to.add ? static_cast<double>(to.data[c]) : 0;
-      to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
-    }
+    for (index_t c = 0; c < columns; ++c) to.put(c, sums[static_cast<std::size_t>(c)]);
   };
-  return Tape::record(
-      op, {x, weight, bias}, Tensor(std::move(y)),
-      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean), divisor = std::move(divisor), rows,
-       columns](const Array& dy, Grads& g) {
-        const kernels::ColumnNorm norm{mean.data(), divisor.data()};
-        Doubles sums(mean.size()), normal_sums(mean.size());
-        if (!fixed || g.needs(1) || g.needs(2))
-          kernels::batch_norm_sums(x.data(), norm, dy.data(), sums.data(), normal_sums.data(), rows, columns);
-        if (g.needs(0)) {
-          const Output to = g.buffer(0);
-          kernels::batch_norm_backward(x.data(), norm, data_or_null(weight), dy.data(), fixed ? nullptr : sums.data(),
-                                       normal_sums.data(), to.data, to.add, rows, columns);
-        }
-        add(g, 1, normal_sums);
-        add(g, 2, sums);
-      });
+  // The backward function keeps what its `in` points into.
+  return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
+                      [in, fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+                       divisor = std::move(divisor)](const Array& dy, Grads& g) {
+                        Doubles sums(mean.size()), normal_sums(mean.size());
+                        if (!fixed || g.needs(1) || g.needs(2))
+                          kernels::batch_norm_sums(in, dy.data(), sums.data(), normal_sums.data());
+                        if (g.needs(0))
+                          kernels::batch_norm_backward(in, data_or_null(weight), dy.data(),
+                                                       fixed ? nullptr : sums.data(), normal_sums.data(), g.buffer(0));
+                        add(g, 1, normal_sums);
+                        add(g, 2, sums);
+                      });
 }
 
 Array as_array(const Doubles& values, double factor) {

@@ -15,15 +15,7 @@ namespace {
 struct PartPlace {
   index_t outer, part_size, joined_size, offset;
 
-  kernels::StridedLoop loop() const {
-    kernels::StridedLoop out;
-    out.rank = 2;
-    out.size[0] = outer;
-    out.size[1] = part_size;
-    out.stride[0] = joined_size;
-    out.stride[1] = 1;
-    return out;
-  }
+  kernels::StridedLoop loop() const { return kernels::strided_loop({outer, part_size}, {joined_size, 1}); }
 };
 
 /// The parts joined into `shape`; each part and the result consist of the same number `outer` of blocks.
@@ -35,7 +27,7 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
   for (const Tensor& part : parts) {
     const index_t size = outer ? part.numel() / outer : 0;
     places.push_back({outer, size, joined_size, offset});
-    kernels::copy_to_strided(places.back().loop(), part.data(), offset_pointer(y.data(), offset), false);
+    kernels::copy_to_strided(places.back().loop(), part.data(), {offset_pointer(y.data(), offset)});
     offset += size;
   }
   const std::vector<Operand> operands(parts.begin(), parts.end());
@@ -43,8 +35,7 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
       op, std::span<const Operand>(operands), Tensor(std::move(y)), [places](const Array& dy, Grads& g) {
         for (std::size_t i = 0; i < places.size(); ++i) {
           if (!g.needs(i)) continue;
-          const Output to = g.buffer(i);
-          kernels::copy_from_strided(places[i].loop(), offset_pointer(dy.data(), places[i].offset), to.data, to.add);
+          kernels::copy_from_strided(places[i].loop(), offset_pointer(dy.data(), places[i].offset), g.buffer(i));
         }
       });
 }

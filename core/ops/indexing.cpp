@@ -22,11 +22,9 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_in
   Array y(shape);
   kernels::take_rows(weight.data(), ids.data(), static_cast<index_t>(ids.size()), width, y.data());
   return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids, padding_index, width, total = weight.numel()](const Array& dy, Grads& g) {
-                        const Output to = g.buffer(0);
-                        if (!to.add) kernels::fill(to.data, 0, total);
+                      [ids, padding_index, width](const Array& dy, Grads& g) {
                         kernels::add_rows(dy.data(), ids.data(), static_cast<index_t>(ids.size()), width, padding_index,
-                                          to.data);
+                                          g.cleared_buffer(0).data);
                       });
 }
 
@@ -48,20 +46,13 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
     fail_shapes<Shape>(
         op, "the index must have the tensor's axes, and no larger sizes except along axis " + std::to_string(at),
         {shape, index.shape()});
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
   if (along.count == 0 && index.size() > 0)
     throw IndexError(op, "axis " + std::to_string(at) + " is empty, so that it has no index");
   for (index_t i : index)
     if (i < 0 || i >= along.count)
       throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
-  IndexedLoop p;
-  p.loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    p.loop.size[i] = static_cast<index_t>(index.shape()[i]);
-    p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
-  }
-  p.step = along.inner;
+  IndexedLoop p{loop_over(op, Shape(index.shape().begin(), index.shape().end())), along.inner};
+  for (std::size_t i = 0; i < shape.size(); ++i) p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
   return p;
 }
 
@@ -70,11 +61,9 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
   const IndexedLoop p = indexed_loop("gather", x.shape(), axis, index);
   Array y(index.shape());
-  kernels::gather_at(p.loop, index.data(), p.step, x.data(), y.data(), false);
-  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.numel()](const Array& dy, Grads& g) {
-    const Output to = g.buffer(0);
-    if (!to.add) kernels::fill(to.data, 0, total);
-    kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), to.data);
+  kernels::gather_at(p.loop, index.data(), p.step, x.data(), {y.data()});
+  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
+    kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), g.cleared_buffer(0).data);
   });
 }
 
@@ -85,10 +74,7 @@ Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const
   Array y = x.value();
   kernels::scatter_add_at(p.loop, index.data(), p.step, source.data(), y.data());
   return Tape::record("scatter_add", {x, source}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
-    if (g.needs(1)) {
-      const Output to = g.buffer(1);
-      kernels::gather_at(p.loop, index.data(), p.step, dy.data(), to.data, to.add);
-    }
+    if (g.needs(1)) kernels::gather_at(p.loop, index.data(), p.step, dy.data(), g.buffer(1));
     g.pass(0);
   });
 }

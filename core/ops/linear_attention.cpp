@@ -61,17 +61,8 @@ Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor&
       op, std::span(operands, log_key_weight.defined() ? 4 : 3), y,
       [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
        key_weight = log_key_weight.defined() ? log_key_weight.detach() : Tensor()](const Array& dy, Grads& g) {
-        kernels::LinearAttentionGradients to = {};
-        const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
-          if (!g.needs(input)) return;
-          const Output d = g.buffer(input);
-          data = d.data;
-          accumulate = d.add;
-        };
-        destination(0, to.dq, to.accumulate_q);
-        destination(1, to.dk, to.accumulate_k);
-        destination(2, to.dv, to.accumulate_v);
-        if (key_weight.defined()) destination(3, to.dlog_key_weight, to.add_log_key_weight);
+        kernels::LinearAttentionGradients to{g.buffer_if_needed(0), g.buffer_if_needed(1), g.buffer_if_needed(2), {}};
+        if (key_weight.defined()) to.dlog_key_weight = g.buffer_if_needed(3);
         kernels::linear_attention_backward(bound(sizes, q, k, v, key_weight, padding), y.data(), dy.data(), to);
       });
 }

@@ -13,12 +13,7 @@ namespace {
 /// The mask broadcast to a shape.
 Mask expanded(const char* op, Mask mask, const Shape& shape) {
   if (same_shape(mask.shape(), shape)) return mask;
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "a mask of more than 12 axes does not broadcast", {mask.shape(), shape});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
-  broadcast_strides(mask.shape(), shape.size(), loop.stride);
+  const kernels::StridedLoop loop = broadcast_loop(op, shape, mask.shape());
   Mask out(shape);
   kernels::expand_mask(loop, mask.data(), out.data());
   return out;
@@ -28,11 +23,10 @@ Mask expanded(const char* op, Mask mask, const Shape& shape) {
 void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask, bool when, const Array& dy) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape())) {
-    const Output to = g.buffer(input);
-    kernels::select_or_zero(mask.data(), when, dy.data(), to.data, to.add, count_of(dy));
+    kernels::select_or_zero(mask.data(), when, dy.data(), g.buffer(input), count_of(dy));
   } else {
     Array term(dy.shape());
-    kernels::select_or_zero(mask.data(), when, dy.data(), term.data(), false, count_of(dy));
+    kernels::select_or_zero(mask.data(), when, dy.data(), {term.data()}, count_of(dy));
     g.add(input, term);
   }
 }
@@ -43,10 +37,9 @@ void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask
 Tensor where(Mask mask, Tensor a, Tensor b) {  // NOLINT(performance-unnecessary-value-param)
   const Shape shape = broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), mask.shape());
   Mask full = expanded("where", std::move(mask), shape);
-  const BroadcastPlan p = broadcast_plan("where", shape, a.shape(), b.shape());
   Array y(shape);
-  if (p.contiguous) kernels::select(full.data(), a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
-  else kernels::select_strided(full.data(), p.loop, a.data(), b.data(), y.data());
+  kernels::select_strided(full.data(), broadcast_loop("where", shape, a.shape(), b.shape()), a.data(), b.data(),
+                          y.data());
   return Tape::record("where", {a, b}, Tensor(std::move(y)),
                       [full = std::move(full), a = a.shape(), b = b.shape()](const Array& dy, Grads& g) {
                         add_where(g, 0, a, full, true, dy);
@@ -69,11 +62,8 @@ namespace {
 
 Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shape(caller, a.shape(), b.shape());
-  const BroadcastPlan p = broadcast_plan(caller, shape, a.shape(), b.shape());
   Mask mask(shape);
-  const auto count = static_cast<index_t>(mask.size());
-  if (p.contiguous) kernels::compare(f, a.data(), p.step_a, b.data(), p.step_b, mask.data(), count);
-  else kernels::compare_strided(f, p.loop, a.data(), b.data(), mask.data());
+  kernels::compare_strided(f, broadcast_loop(caller, shape, a.shape(), b.shape()), a.data(), b.data(), mask.data());
   return mask;
 }
 

@@ -13,6 +13,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 using kernels::gemm;
+using kernels::MatrixOut;
 using kernels::MatrixView;
 
 /// How the leading axes broadcast: one product for each entry of `a` and `b` (element offsets).
@@ -98,17 +99,15 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     return reshape(y, shape);
   }
   const Batch p = plan(a.shape(), b.shape(), o);
-  const MatrixView fa{a.data(), o.transpose_a ? p.m : p.k, o.transpose_a};
-  const MatrixView fb{b.data(), o.transpose_b ? p.k : p.n, o.transpose_b};
+  const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
   Array y(p.shape);
-  const index_t matrix = p.m * p.n;
-  for_batch(p.a.size(), false, {y.data(), false}, count_of(y), [&](std::size_t i, real beta) {
-    gemm(p.m, p.n, p.k, 1, {fa.data + p.a[i], fa.stride, fa.transposed}, {fb.data + p.b[i], fb.stride, fb.transposed},
-         beta, y.data() + static_cast<index_t>(i) * matrix, p.n);
+  for_batch(p.a.size(), false, {y.data()}, count_of(y), [&](std::size_t i, real beta) {
+    gemm({p.m, p.n, p.k}, {a.data() + p.a[i], stride_a, o.transpose_a}, {b.data() + p.b[i], stride_b, o.transpose_b},
+         {y.data() + static_cast<index_t>(i) * p.m * p.n, p.n}, {.beta = beta});
   });
   return Tape::record(
-      "matmul", {a, b}, Tensor(std::move(y)), [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-        const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
+      "matmul", {a, b}, Tensor(std::move(y)),
+      [p, o, stride_a, stride_b, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
         const auto upstream = [&](std::size_t i, bool transposed) {
           return MatrixView{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
         };
@@ -116,20 +115,20 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
           const Output to = g.buffer(0);
           for_batch(p.a.size(), p.a_repeats, to, a.numel(), [&](std::size_t i, real beta) {
             const real* right = b.data() + p.b[i];
-            real* out = to.data + p.a[i];
+            const MatrixOut out{to.data + p.a[i], stride_a};
             if (o.transpose_a)
-              gemm(p.k, p.m, p.n, 1, {right, stride_b, o.transpose_b}, upstream(i, true), beta, out, p.m);
-            else gemm(p.m, p.k, p.n, 1, upstream(i, false), {right, stride_b, !o.transpose_b}, beta, out, p.k);
+              gemm({p.k, p.m, p.n}, {right, stride_b, o.transpose_b}, upstream(i, true), out, {.beta = beta});
+            else gemm({p.m, p.k, p.n}, upstream(i, false), {right, stride_b, !o.transpose_b}, out, {.beta = beta});
           });
         }
         if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
           const Output to = g.buffer(1);
           for_batch(p.b.size(), p.b_repeats, to, b.numel(), [&](std::size_t i, real beta) {
             const real* left = a.data() + p.a[i];
-            real* out = to.data + p.b[i];
+            const MatrixOut out{to.data + p.b[i], stride_b};
             if (o.transpose_b)
-              gemm(p.n, p.k, p.m, 1, upstream(i, true), {left, stride_a, o.transpose_a}, beta, out, p.k);
-            else gemm(p.k, p.n, p.m, 1, {left, stride_a, !o.transpose_a}, upstream(i, false), beta, out, p.n);
+              gemm({p.n, p.k, p.m}, upstream(i, true), {left, stride_a, o.transpose_a}, out, {.beta = beta});
+            else gemm({p.k, p.n, p.m}, {left, stride_a, !o.transpose_a}, upstream(i, false), out, {.beta = beta});
           });
         }
       });
@@ -146,23 +145,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
   element_count(shape, "linear");
   Array y(shape);
-  gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out,
-       bias.defined() ? bias.data() : nullptr);
-  return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
-                      [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
-                        if (g.needs(0)) {  // dX = dY W
-                          const Output to = g.buffer(0);
-                          gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
-                        }
-                        if (g.needs(1)) {  // dW = dY^T X
-                          const Output to = g.buffer(1);
-                          gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
-                        }
-                        if (g.needs(2)) {  // db = column sums of dY
-                          const Output to = g.buffer(2);
-                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.add);
-                        }
-                      });
+  gemm({rows, out, in}, {x.data(), in}, {weight.data(), in, true}, {y.data(), out},
+       {.bias = bias.defined() ? bias.data() : nullptr});
+  return Tape::record(
+      "linear", {x, weight, bias}, Tensor(std::move(y)),
+      [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
+        if (g.needs(0)) {  // dX = dY W
+          const Output to = g.buffer(0);
+          gemm({rows, in, out}, {dy.data(), out}, {weight.data(), in}, {to.data, in}, {.beta = to.beta()});
+        }
+        if (g.needs(1)) {  // dW = dY^T X
+          const Output to = g.buffer(1);
+          gemm({out, in, rows}, {dy.data(), out, true}, {x.data(), in}, {to.data, in}, {.beta = to.beta()});
+        }
+        if (g.needs(2))  // db = column sums of dY
+          kernels::sum_axis(dy.data(), 1, rows, out, 1, g.buffer(2));
+      });
 }
 
 namespace {

@@ -8,7 +8,6 @@
 #include <xtape/core/ops/score_attention.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -49,13 +48,8 @@ void check_keys(const char* op, const Tensor& q, const Tensor& k) {
     fail_shapes<Shape>(op, "q must be [B, H, T, D] and k [B, H', S, D]", {q.shape(), k.shape()});
 }
 
-/// The gradient buffer of an input to add to, set to zero before its first use; null if no gradient is needed.
-real* added_to(Grads& g, std::size_t input, index_t size) {
-  if (!g.needs(input)) return nullptr;
-  const Output to = g.buffer(input);
-  if (!to.add) kernels::fill(to.data, 0, size);
-  return to.data;
-}
+/// The gradient buffer of an input to add to; null if no gradient is needed.
+real* added_to(Grads& g, std::size_t input) { return g.needs(input) ? g.cleared_buffer(input).data : nullptr; }
 
 }  // namespace
 
@@ -66,19 +60,20 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const 
     fail_shapes<Shape>(op, "w must be [H, D]", {q.shape(), w.shape()});
   View view = view_of(op, q.size(0), q.size(1), k.size(1), q.size(2), k.size(2), options);
   Array scores(shape_of({q.size(0), q.size(1), q.size(2), k.size(2)}));
-  kernels::additive_scores(view.bound(), q.size(3), q.data(), k.data(), w.data(), scores.data());
+  kernels::additive_scores({view.bound(), q.size(3), q.data(), k.data(), w.data()}, scores.data());
   return Tape::record(
       op, {q, k, w}, Tensor(std::move(scores)),
       [view = std::move(view), q = q.detach(), k = k.detach(), w = w.detach()](const Array& dy, Grads& g) {
         // The kernel writes all three gradients; those that are not needed go to a scratch array.
         Array spare_q, spare_k, spare_w;
         const auto place = [&](std::size_t input, const Tensor& x, Array& spare) {
-          if (real* to = added_to(g, input, x.numel())) return to;
+          if (real* to = added_to(g, input)) return to;
           spare = Array(x.shape(), real(0));
           return spare.data();
         };
         real *dq = place(0, q, spare_q), *dk = place(1, k, spare_k), *dw = place(2, w, spare_w);
-        kernels::additive_scores_backward(view.bound(), q.size(3), q.data(), k.data(), w.data(), dy.data(), dq, dk, dw);
+        kernels::additive_scores_backward({view.bound(), q.size(3), q.data(), k.data(), w.data()}, dy.data(), dq, dk,
+                                          dw);
       });
 }
 
@@ -94,23 +89,22 @@ Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const Attent
   const Tensor dropped = dropout(kept_weights, options.dropout, options.dropout_key);
   Array out(shape_of({scores.size(0), scores.size(1), scores.size(2), v.size(3)}));
   kernels::attention_values(view.bound(), v.size(3), dropped.data(), v.data(), out.data());
-  return Tape::record(
-      op, {scores, v}, Tensor(std::move(out)),
-      [view = std::move(view), weights = kept_weights, dropped, v = v.detach(), keep = 1 - options.dropout](
-          const Array& dy, Grads& g) {
-        Array dweights;  // of the weights after dropout, then before it
-        if (g.needs(0)) dweights = Array(weights.shape());
-        kernels::attention_values_backward(view.bound(), v.size(3), dropped.data(), v.data(), dy.data(),
-                                           g.needs(0) ? dweights.data() : nullptr, added_to(g, 1, v.numel()));
-        if (!g.needs(0)) return;
-        // The gradient of a dropped weight is 0 already: the kernel skips weights of 0.
-        if (keep < 1)
-          kernels::scaled(dweights.data(), keep > 0 ? static_cast<real>(1 / keep) : 0, dweights.data(), false,
-                          weights.numel());
-        const Output dx = g.buffer(0);
-        kernels::softmax_backward(weights.data(), dweights.data(), dx.data, dx.add,
-                                  weights.numel() / std::max<index_t>(1, weights.size(3)), weights.size(3));
-      });
+  return Tape::record(op, {scores, v}, Tensor(std::move(out)),
+                      [view = std::move(view), weights = kept_weights, dropped, v = v.detach(),
+                       keep = 1 - options.dropout](const Array& dy, Grads& g) {
+                        Array dweights;  // of the weights after dropout, then before it
+                        if (g.needs(0)) dweights = Array(weights.shape());
+                        kernels::attention_values_backward(view.bound(), v.size(3), dropped.data(), v.data(), dy.data(),
+                                                           g.needs(0) ? dweights.data() : nullptr, added_to(g, 1));
+                        if (!g.needs(0)) return;
+                        // The gradient of a dropped weight is 0 already: the kernel skips weights of 0.
+                        if (keep < 1)
+                          kernels::scaled(dweights.data(), keep > 0 ? static_cast<real>(1 / keep) : 0,
+                                          {dweights.data()}, weights.numel());
+                        kernels::softmax_backward(weights.data(), dweights.data(), g.buffer(0),
+                                                  weights.numel() / std::max<index_t>(1, weights.size(3)),
+                                                  weights.size(3));
+                      });
 }
 
 Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
@@ -129,14 +123,13 @@ Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const A
   for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
     if (choice.data()[row] >= 0) std::copy_n(v.data() + choice.data()[row] * width, width, out.data() + row * width);
   return Tape::record(op, {q, k, v}, Tensor(std::move(out)),
-                      [choice = std::move(choice), width, sizes = std::array{q.numel(), k.numel(), v.numel()}](
-                          const Array& dy, Grads& g) {
-                        added_to(g, 0, sizes[0]);  // exactly zero, but given
-                        added_to(g, 1, sizes[1]);
-                        real* dv = added_to(g, 2, sizes[2]);
+                      [choice = std::move(choice), width](const Array& dy, Grads& g) {
+                        added_to(g, 0);  // exactly zero, but given
+                        added_to(g, 1);
+                        real* dv = added_to(g, 2);
                         for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)
                           if (choice.data()[row] >= 0)
-                            kernels::scaled(dy.data() + row * width, 1, dv + choice.data()[row] * width, true, width);
+                            kernels::scaled(dy.data() + row * width, 1, {dv + choice.data()[row] * width, true}, width);
                       });
 }
 

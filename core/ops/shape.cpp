@@ -18,28 +18,18 @@ Tensor reshape(const Tensor& x, const Axes& shape) {
 Tensor permute(const Tensor& x, const Axes& axes) {
   if (axes.size() != x.rank()) fail_shapes<Shape>("permute", "every axis must be named once", {x.shape()});
   normalize_axes("permute", axes, x.shape());
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("permute", "at most 12 axes can be permuted", {x.shape()});
-  index_t strides[kernels::kMaxRank] = {};
-  for (index_t step = 1, i = static_cast<index_t>(x.rank()) - 1; i >= 0; --i) {
-    strides[i] = step;
-    step *= x.size(i);
-  }
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(x.rank());
   Shape shape(x.rank());
+  kernels::StridedLoop loop = loop_over("permute", x.shape());
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const std::size_t from = normalize_axis("permute", axes[i], x.shape());
     shape[i] = x.shape()[from];
     loop.size[i] = static_cast<index_t>(shape[i]);
-    loop.stride[i] = strides[from];
+    loop.stride[i] = around_axis(x.shape(), from).inner;
   }
   Array y(shape);
-  kernels::copy_from_strided(loop, x.data(), y.data(), false);
-  return Tape::record("permute", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::copy_to_strided(loop, dy.data(), dx.data, dx.add);
-  });
+  kernels::copy_from_strided(loop, x.data(), {y.data()});
+  return Tape::record("permute", {x}, Tensor(std::move(y)),
+                      [loop](const Array& dy, Grads& g) { kernels::copy_to_strided(loop, dy.data(), g.buffer(0)); });
 }
 
 Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
@@ -64,24 +54,14 @@ Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t 
   const index_t count = (last - first + hop - 1) / hop;
   const AxisSizes along = around_axis(x.shape(), at);
   const index_t inner = along.inner;
-  kernels::StridedLoop loop;
-  loop.rank = 3;
-  loop.size[0] = along.outer;
-  loop.size[1] = count;
-  loop.size[2] = inner;
-  loop.stride[0] = size * inner;
-  loop.stride[1] = hop * inner;
-  loop.stride[2] = 1;
+  const kernels::StridedLoop loop = kernels::strided_loop({along.outer, count, inner}, {size * inner, hop * inner, 1});
   Shape shape = x.shape();
   shape[at] = static_cast<std::size_t>(count);
   Array y(shape);
-  kernels::copy_from_strided(loop, offset_pointer(x.data(), first * inner), y.data(), false);
-  return Tape::record("slice", {x}, Tensor(std::move(y)),
-                      [loop, skip = first * inner, total = x.numel()](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        if (!dx.add) kernels::fill(dx.data, 0, total);
-                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, skip), true);
-                      });
+  kernels::copy_from_strided(loop, offset_pointer(x.data(), first * inner), {y.data()});
+  return Tape::record("slice", {x}, Tensor(std::move(y)), [loop, skip = first * inner](const Array& dy, Grads& g) {
+    kernels::copy_to_strided(loop, dy.data(), g.cleared_buffer(0).at(skip));
+  });
 }
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
@@ -112,36 +92,27 @@ Tensor broadcast_to(const Tensor& x, const Axes& shape) {
   const Shape target(shape.begin(), shape.end());
   if (!same_shape(broadcast_shape("broadcast_to", x.shape(), target), target))
     fail_shapes<Shape>("broadcast_to", "the tensor does not broadcast to the shape", {x.shape(), target});
-  if (target.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("broadcast_to", "at most 12 axes can be broadcast", {target});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(target.size());
-  std::copy(shape.begin(), shape.end(), loop.size);
-  broadcast_strides(x.shape(), target.size(), loop.stride);
+  const kernels::StridedLoop loop = broadcast_loop("broadcast_to", target, x.shape());
   Array y(target);
-  kernels::copy_from_strided(loop, x.data(), y.data(), false);
+  kernels::copy_from_strided(loop, x.data(), {y.data()});
   return Tape::record("broadcast_to", {x}, Tensor(std::move(y)), [](const Array& dy, Grads& g) { g.add(0, dy); });
 }
 
 Tensor flip(const Tensor& x, const Axes& axes) {
   const std::vector<std::size_t> flipped = normalize_axes("flip", axes, x.shape());
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("flip", "at most 12 axes can be flipped", {x.shape()});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(x.rank());
+  kernels::StridedLoop loop = loop_over("flip", x.shape());
   index_t first = 0;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const AxisSizes along = around_axis(x.shape(), i);
     const bool backwards = std::binary_search(flipped.begin(), flipped.end(), i);
-    loop.size[i] = along.count;
     loop.stride[i] = backwards ? -along.inner : along.inner;
     if (backwards) first += (along.count - 1) * along.inner;
   }
   Array y(x.shape());
-  if (x.numel() > 0) kernels::copy_from_strided(loop, x.data() + first, y.data(), false);
+  if (x.numel() > 0) kernels::copy_from_strided(loop, x.data() + first, {y.data()});
   return Tape::record("flip", {x}, Tensor(std::move(y)), [loop, first](const Array& dy, Grads& g) {
     const Output dx = g.buffer(0);  // a flip undoes itself
-    if (dy.size() > 0) kernels::copy_from_strided(loop, dy.data() + first, dx.data, dx.add);
+    if (dy.size() > 0) kernels::copy_from_strided(loop, dy.data() + first, dx);
   });
 }
 
@@ -149,14 +120,7 @@ namespace {
 
 /// Visits the heads [B, H, T, D] in order; the strided operand is [B, T, columns].
 kernels::StridedLoop heads_loop(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
-  kernels::StridedLoop loop;
-  loop.rank = 4;
-  const index_t sizes[] = {batches, heads, time, width}, strides[] = {time * columns, width, columns, 1};
-  for (int i = 0; i < 4; ++i) {
-    loop.size[i] = sizes[i];
-    loop.stride[i] = strides[i];
-  }
-  return loop;
+  return kernels::strided_loop({batches, heads, time, width}, {time * columns, width, columns, 1});
 }
 
 }  // namespace
@@ -171,14 +135,11 @@ Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width)
                        {x.shape()});
   const kernels::StridedLoop loop = heads_loop(x.size(0), heads, x.size(1), width, x.size(2));
   Array y(shape_of({x.size(0), heads, x.size(1), width}));
-  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
-  return Tape::record("split_heads", {x}, Tensor(std::move(y)),
-                      [loop, first, size = x.numel()](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        if (!dx.add) kernels::fill(dx.data, 0, size);
-                        if (dy.size() > 0)
-                          kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
-                      });
+  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), {y.data()});
+  return Tape::record("split_heads", {x}, Tensor(std::move(y)), [loop, first](const Array& dy, Grads& g) {
+    const Output dx = g.cleared_buffer(0);
+    if (dy.size() > 0) kernels::copy_to_strided(loop, dy.data(), dx.at(first));
+  });
 }
 
 Tensor join_heads(const Tensor& x) {
@@ -186,11 +147,9 @@ Tensor join_heads(const Tensor& x) {
   const index_t columns = x.size(1) * x.size(3);
   const kernels::StridedLoop loop = heads_loop(x.size(0), x.size(1), x.size(2), x.size(3), columns);
   Array y(shape_of({x.size(0), x.size(2), columns}));
-  kernels::copy_to_strided(loop, x.data(), y.data(), false);
-  return Tape::record("join_heads", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
-  });
+  kernels::copy_to_strided(loop, x.data(), {y.data()});
+  return Tape::record("join_heads", {x}, Tensor(std::move(y)),
+                      [loop](const Array& dy, Grads& g) { kernels::copy_from_strided(loop, dy.data(), g.buffer(0)); });
 }
 
 GradCases shape_grad_cases() {

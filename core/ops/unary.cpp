@@ -22,8 +22,7 @@ Tensor unary_op(const char* op, Unary f, const Tensor& x, Saved saved, kernels::
   const Tensor y(std::move(out));
   const Tensor kept = saved == Saved::input ? x.detach() : y;
   return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.add, count_of(dy), constants);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), g.buffer(0), count_of(dy), constants);
   });
 }
 
@@ -38,8 +37,7 @@ Tensor unary_op_saving_derivative(const char* op, Unary f, const Tensor& x) {
   kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
   return Tape::record(op, {x}, Tensor(std::move(y)),
                       [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        kernels::product(dy.data(), derivative.data(), 1, dx.data, dx.add, count_of(dy));
+                        kernels::product(dy.data(), derivative.data(), 1, g.buffer(0), count_of(dy));
                       });
 }
 

@@ -252,7 +252,7 @@ TEST_CASE("matrix products work in the parent, in a forked child and in the pare
   const auto all_512 = [] {
     const Array ones = Tensor::ones({512, 512}).value();
     Array c(Shape{512, 512});
-    kernels::gemm(512, 512, 512, 1, {ones.data(), 512}, {ones.data(), 512}, 0, c.data(), 512);
+    kernels::gemm({512, 512, 512}, {ones.data(), 512}, {ones.data(), 512}, {c.data(), 512});
     for (const real value : c)
       if (value != 512) return false;
     return true;

@@ -53,10 +53,10 @@ Tensor PackedSequence::pack(const Tensor& x) const {
   return Tensor(std::move(out));
 }
 
-void PackedSequence::unpack(const Array& packed, real* out, bool accumulate) const {
+void PackedSequence::unpack(const Array& packed, Output out) const {
   const auto width = static_cast<index_t>(packed.shape()[1]);
-  if (!accumulate && rows() < batch() * time_) kernels::fill(out, 0, batch() * time_ * width);
-  kernels::put_rows(packed.data(), place_.data(), rows(), width, out, accumulate);
+  if (!out.add && rows() < batch() * time_) kernels::fill(out.data, 0, batch() * time_ * width);
+  kernels::put_rows(packed.data(), place_.data(), rows(), width, out);
 }
 
 Array PackedSequence::by_time(const Array& packed) const {
@@ -65,7 +65,7 @@ Array PackedSequence::by_time(const Array& packed) const {
   for (index_t& row : place) row = row % time_ * batch() + row / time_;
   Array out(Shape{static_cast<std::size_t>(time_), order_.size(), static_cast<std::size_t>(width)});
   kernels::fill(out.data(), 0, static_cast<index_t>(out.size()));
-  kernels::put_rows(packed.data(), place.data(), rows(), width, out.data(), false);
+  kernels::put_rows(packed.data(), place.data(), rows(), width, {out.data()});
   return out;
 }
 
@@ -73,8 +73,8 @@ void PackedSequence::sort(const real* x, index_t width, real* out) const {
   kernels::take_rows(x, order_.data(), batch(), width, out);
 }
 
-void PackedSequence::unsort(const real* x, index_t width, real* out, bool accumulate) const {
-  kernels::put_rows(x, order_.data(), batch(), width, out, accumulate);
+void PackedSequence::unsort(const real* x, index_t width, Output out) const {
+  kernels::put_rows(x, order_.data(), batch(), width, out);
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

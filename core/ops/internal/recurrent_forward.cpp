@@ -80,9 +80,9 @@ void RecurrentForward::project_inputs() {
     for (; filled < block.column; ++filled)
       for (index_t row = 0; row < rows; ++row)
         std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
-    gemm(rows, block.count * hidden_, inputs_, 1, {x_.data(), inputs_},
-         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0,
-         offset_pointer(gates_.data(), block.column * hidden_), stride);
+    gemm({rows, block.count * hidden_, inputs_}, {x_.data(), inputs_},
+         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true},
+         {offset_pointer(gates_.data(), block.column * hidden_), stride});
     filled += block.count;
   }
 }
@@ -90,7 +90,7 @@ void RecurrentForward::project_inputs() {
 void RecurrentForward::add_bias(const Tensor& bias, std::span<const GateBlock> blocks) {
   if (!bias.defined()) return;
   for (const GateBlock& block : blocks)
-    kernels::scaled(bias.data() + block.row * hidden_, 1, bias_.data() + block.column * hidden_, true,
+    kernels::scaled(bias.data() + block.row * hidden_, 1, {bias_.data() + block.column * hidden_, true},
                     block.count * hidden_);
 }
 
@@ -136,7 +136,7 @@ Array RecurrentForward::sorted(const Array* upstream) const {
 
 Array RecurrentForward::in_batch_order(const Array& last) const {
   Array out(last.shape());
-  order_.unsort(last.data(), hidden_, out.data(), false);
+  order_.unsort(last.data(), hidden_, {out.data()});
   return out;
 }
 
@@ -186,7 +186,7 @@ void RecurrentBackward::finish(MatrixView second) {
   if (grads_.needs(4) || grads_.needs(5)) {
     const index_t columns = layout.columns * pass_.hidden_;
     Array sums(shape_of({columns}));
-    kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, sums.data(), false);
+    kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, {sums.data()});
     add_bias(4, layout.input, sums);
     add_bias(5, layout.hidden, sums);
   }
@@ -230,12 +230,11 @@ void RecurrentBackward::add_input() {
   Array dx(shape_of({rows, inputs}));
   real beta = 0;
   for (const GateBlock& block : pass_.layout_->input) {  // dX = dG W
-    gemm(rows, inputs, block.count * h, 1, gates(block, false),
-         {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, beta, dx.data(), inputs);
+    gemm({rows, inputs, block.count * h}, gates(block, false),
+         {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, {dx.data(), inputs}, {.beta = beta});
     beta = 1;
   }
-  const Output to = grads_.buffer(0);
-  pass_.order_.unpack(dx, to.data, to.add);
+  pass_.order_.unpack(dx, grads_.buffer(0));
 }
 
 void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width,
@@ -243,22 +242,21 @@ void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)  // dW = dG^T X
-    gemm(block.count * pass_.hidden_, width, pass_.order_.rows(), 1, gates(block, true),
-         block.row == 0 ? first : second, to.beta(), to.data + block.row * pass_.hidden_ * width, width);
+    gemm({block.count * pass_.hidden_, width, pass_.order_.rows()}, gates(block, true), block.row == 0 ? first : second,
+         {to.data + block.row * pass_.hidden_ * width, width}, {.beta = to.beta()});
 }
 
 void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums) {
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)
-    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.data + block.row * pass_.hidden_, to.add,
+    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.at(block.row * pass_.hidden_),
                     block.count * pass_.hidden_);
 }
 
 void RecurrentBackward::add_state(std::size_t input, const Array& grad) {
   if (!grads_.needs(input)) return;
-  const Output to = grads_.buffer(input);
-  pass_.order_.unsort(grad.data(), pass_.hidden_, to.data, to.add);
+  pass_.order_.unsort(grad.data(), pass_.hidden_, grads_.buffer(input));
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -21,6 +21,7 @@ void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step
 }
 
 void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real* b, real* y) {
+  if (loop.rank == 1) return binary(f, a, loop.stride[0], b, loop.stride_b[0], y, loop.size[0]);
   const StridedLoop l = coalesced(loop);
   const int last = l.rank - 1;
   parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {

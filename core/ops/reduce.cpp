@@ -61,7 +61,7 @@ Array reduce_groups(const Tensor& x, const std::vector<std::size_t>& axes, bool 
 /// The sum, or the mean over `count` elements.
 Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_t>& axes, bool keep_dims,
                    index_t count) {
-  kernels::StridedLoop loop = loop_over(op, x.shape());
+  check_rank(op, x.shape());
   Array y = reduce_groups(x, axes, count > 1);
   const Shape kept = y.shape();
   if (!keep_dims) {
@@ -71,17 +71,17 @@ Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_
     y.reshape(dropped);
   }
   // The upstream gradient, divided by the count, goes to every summed element.
-  broadcast_strides(kept, x.rank(), loop.stride);
-  return Tape::record(op, {x}, Tensor(std::move(y)), [loop, count](const Array& upstream, Grads& g) {
-    Array share;
-    if (count > 1) {
-      share = Array(upstream.shape());
-      const real scale = static_cast<real>(1.0 / static_cast<double>(count));
-      kernels::scaled(upstream.data(), scale, {share.data()}, count_of(upstream));
-    }
-    const Array& dy = count > 1 ? share : upstream;
-    kernels::copy_from_strided(loop, dy.data(), g.buffer(0));
-  });
+  return Tape::record(op, {x}, Tensor(std::move(y)),
+                      [op, shape = x.shape(), kept, count](const Array& upstream, Grads& g) {
+                        Array share;
+                        if (count > 1) {
+                          share = Array(upstream.shape());
+                          const real scale = static_cast<real>(1.0 / static_cast<double>(count));
+                          kernels::scaled(upstream.data(), scale, {share.data()}, count_of(upstream));
+                        }
+                        const Array& dy = count > 1 ? share : upstream;
+                        kernels::copy_from_strided(broadcast_loop(op, shape, kept), dy.data(), g.buffer(0));
+                      });
 }
 
 }  // namespace

@@ -14,9 +14,13 @@ void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
   }
 }
 
-kernels::StridedLoop loop_over(const char* op, const Shape& shape) {
+void check_rank(const char* op, const Shape& shape) {
   if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
     fail_shapes<Shape>(op, "at most 12 axes are supported", {shape});
+}
+
+kernels::StridedLoop loop_over(const char* op, const Shape& shape) {
+  check_rank(op, shape);
   kernels::StridedLoop loop;
   loop.rank = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), loop.size);

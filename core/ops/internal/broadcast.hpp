@@ -12,7 +12,10 @@ inline index_t count_of(const Array& x) { return static_cast<index_t>(x.size());
 /// f(a, b) with broadcasting. Throws ShapeError if the shapes do not broadcast.
 Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b);
 
-/// A loop over the elements of a shape, without strides. Throws ShapeError for more than kMaxRank axes.
+/// Throws ShapeError for more than kMaxRank axes.
+void check_rank(const char* op, const Shape& shape);
+
+/// A loop over the elements of a shape, without strides. Throws as check_rank.
 kernels::StridedLoop loop_over(const char* op, const Shape& shape);
 
 /// The same, by the strides of one operand, or of two, that broadcast to `shape`.

@@ -27,6 +27,7 @@
 #include <xtape/nn/attention_rnn.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
+#include <xtape/nn/lstm.hpp>
 #include <xtape/nn/positions.hpp>
 #include <xtape/nn/rms_norm.hpp>
 #include <xtape/optim/adam.hpp>

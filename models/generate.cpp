@@ -100,7 +100,7 @@ std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> p
 }
 
 std::vector<index_t> generate(const CharRNN& model, std::vector<index_t> prompt, const GenerateOptions& options) {
-  CharRNNState state;
+  RecurrentState state;
   std::size_t read = 0;  // number of tokens that the state has processed
   return write(std::move(prompt), options, [&](const std::vector<index_t>& tokens) {
     const CharRNNOutput out = model(sequence(std::span(tokens).subspan(read)), state);

@@ -73,7 +73,7 @@ Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& sou
   if (source.dimension() != 2) fail_shapes<Shape>("seq2seq_rnn", "source must be [B, S]", {source.shape()});
   if (beams < 1) throw ValueError("seq2seq_rnn", "there must be at least 1 beam");
   const Tensor x = without_padding("seq2seq_rnn", source_dropout_(source_embedding_(source)), source_padding);
-  const GRUOutput encoded = encoder_(x, {}, lengths_of(source_padding));
+  const RecurrentOutput encoded = encoder_(x, {}, lengths_of(source_padding));
   Decoding out = {encoded.y, key_proj_(encoded.y), source_padding, tanh(bridge_(encoded.state.h[1]))};
   if (beams > 1) {
     const IndexArray rows = repeated_rows(encoded.y.size(0), beams);

@@ -114,22 +114,22 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
 
 }  // namespace
 
-HiddenSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form,
-                   const SequenceOptions& options) {
-  auto [y, h, none] = run_rnn("rnn", x, h0, weights, form, &options);
-  return {y, h};
+RecurrentSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form,
+                      const SequenceOptions& options) {
+  auto [y, h, c] = run_rnn("rnn", x, h0, weights, form, &options);
+  return {y, h, c};
 }
 
-LstmSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
-                  const SequenceOptions& options) {
+RecurrentSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
+                       const SequenceOptions& options) {
   auto [y, h, c] = run_lstm("lstm", x, h0, c0, weights, &options);
   return {y, h, c};
 }
 
-HiddenSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset,
-                   const SequenceOptions& options) {
-  auto [y, h, none] = run_gru("gru", x, h0, weights, reset, &options);
-  return {y, h};
+RecurrentSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset,
+                      const SequenceOptions& options) {
+  auto [y, h, c] = run_gru("gru", x, h0, weights, reset, &options);
+  return {y, h, c};
 }
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& weights, const RnnForm& form) {
@@ -153,8 +153,7 @@ Tensor flat(const std::vector<Tensor>& outputs) {
   for (const Tensor& x : outputs) rows.push_back(reshape(x, {-1}));
   return concat(rows, 0);
 }
-Tensor joined(const HiddenSequence& s) { return flat({s.y, s.h}); }
-Tensor joined(const LstmSequence& s) { return flat({s.y, s.h, s.c}); }
+Tensor joined(const RecurrentSequence& s) { return s.c.defined() ? flat({s.y, s.h, s.c}) : flat({s.y, s.h}); }
 Tensor joined(const LstmStep& s) { return flat({s.h, s.c}); }
 
 /// Cases of one op: `sequence` and `cell` get x, h, weight_ih, weight_hh, bias_ih, bias_hh and c.

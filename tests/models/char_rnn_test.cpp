@@ -47,7 +47,7 @@ TEST_CASE("CharRNN: each cell learns a cycle with the state carried and gradient
     ParamStore store(2);
     const CharRNN model(store.root(), {.vocab = 3, .cell = kind, .embedding = 4, .hidden = 8});
     AdamW opt(all_parameters(store));
-    CharRNNState state;
+    RecurrentState state;
     double loss = 0;
     index_t position = 0;
     const auto symbol = [](index_t i) { return i % 2 ? 1 : i % 4; };
@@ -94,5 +94,5 @@ TEST_CASE("CharRNN refuses invalid ids, states and configurations") {
   config.forget_bias = 1;
   check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm cells have a forget bias");
   check_throws<ShapeError>([&] { model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}}); },
-                           "[char_rnn] the state has a cell state c, but only lstm cells have one");
+                           "[gru] the state has a cell state c, but only lstm cells have one");
 }

@@ -91,7 +91,7 @@ TEST_CASE("a stack equals its layers one after the other, with both directions c
   const LSTM layer(store.root() / "rnn", 2, 3, {.layers = 2, .bidirectional = true});
   const Tensor x = sample({3, 4, 2}, 1);
   const IndexArray lengths = {4, 0, 2};
-  LSTMState start;
+  RecurrentState start;
   for (std::uint64_t i = 0; i < 4; ++i) {
     start.h.push_back(sample({3, 3}, 10 + i));
     start.c.push_back(sample({3, 3}, 20 + i));
@@ -103,7 +103,7 @@ TEST_CASE("a stack equals its layers one after the other, with both directions c
     std::vector<Tensor> outputs;
     for (std::size_t d = 0; d < 2; ++d) {
       const std::size_t i = 2 * l + d;
-      const LstmSequence s =
+      const RecurrentSequence s =
           lstm(in, start.h[i], start.c[i], layer.parameters()[i].weights(), {.lengths = lengths, .reverse = d == 1});
       outputs.push_back(s.y);
       check_equal(last.h[i].value(), s.h.value());
@@ -157,11 +157,11 @@ TEST_CASE("a sequence in two pieces with the state carried equals the whole sequ
   const auto grads = [&](bool whole, bool cut) {
     store.zero_grad();
     Tape tape;
-    GRUOutput out;
+    RecurrentOutput out;
     if (whole) {
       out = layer(x);
     } else {
-      GRUState state = layer(slice(x, 1, 0, 4)).state;
+      RecurrentState state = layer(slice(x, 1, 0, 4)).state;
       if (cut) state = state.detach();
       out = layer(slice(x, 1, 4, 6), state);
     }

@@ -13,7 +13,7 @@ TEST_CASE("GRU: the reset gate acts after the product by default, before it as a
     const Tensor h = gru_cell(array({1, 1}, {1}), array({1, 1}, {.5}), w, reset);
     check_near(static_cast<double>(h.item()), first, kNumbers);
     check_near(static_cast<double>(gru_cell(array({1, 1}, {-2}), h, w, reset).item()), second, kNumbers);
-    const HiddenSequence s = gru(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), w, reset);
+    const RecurrentSequence s = gru(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), w, reset);
     check_near(s.y.value(), array({1, 2, 1}, {first, second}), kNumbers);
   };
   steps(GruReset::after, 0.4977190480, 0.0472286743);
@@ -23,7 +23,7 @@ TEST_CASE("GRU: the reset gate acts after the product by default, before it as a
 TEST_CASE("LSTM: gates in the order i, f, g, o") {
   const RecurrentWeights w = {array({4, 1}, {.1, .2, .3, .4}), array({4, 1}, {.5, .6, .7, .8}),
                               row({.01, .02, .03, .04}), row({.05, .06, .07, .08})};
-  const LstmSequence s = lstm(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
+  const RecurrentSequence s = lstm(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
   check_near(s.y.value(), array({1, 2, 1}, {0.3536140968, 0.0521783551}), kNumbers);
   check_near(static_cast<double>(s.c.item()), 0.1305309036, kNumbers);
   const LstmStep first = lstm_cell(array({1, 1}, {1}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
@@ -36,7 +36,7 @@ TEST_CASE("recurrent ops accept sequences of different lengths in one batch") {
   const auto run = [&](double padding) {
     Tape tape;
     const Tensor x = tape.variable(array({2, 3, 1}, {1, 2, 3, 1, padding, padding}));
-    const HiddenSequence s = rnn(x, {}, w, {}, {.lengths = lengths});
+    const RecurrentSequence s = rnn(x, {}, w, {}, {.lengths = lengths});
     check_near(s.h.value(), array({2, 1}, {0.9881179391, 0.6640367703}), kNumbers);
     CHECK(s.y.value()(1, 1, 0) == 0);
     CHECK(s.y.value()(1, 2, 0) == 0);

@@ -62,7 +62,7 @@ TEST_CASE("the gradient of an LSTM's last c includes what reaches it through y a
     Array got;
     {
       Tape tape;
-      const LstmSequence s = lstm(tape.variable(x), {}, {}, {w.ih, w.hh}, {.lengths = lengths});
+      const RecurrentSequence s = lstm(tape.variable(x), {}, {}, {w.ih, w.hh}, {.lengths = lengths});
       tape.on_grad(s.c, [&](const Array& grad) { got = grad; });
       tape.backward(sum(s.y * Tensor(dy)) + sum(s.h) + sum(s.c) * real(0.5));
     }

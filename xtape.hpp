@@ -31,7 +31,6 @@
 #include <xtape/nn/positions.hpp>
 #include <xtape/nn/rms_norm.hpp>
 #include <xtape/optim/adam.hpp>
-#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/clip.hpp>
 #include <xtape/optim/grad_accumulation.hpp>
 #include <xtape/optim/schedule.hpp>

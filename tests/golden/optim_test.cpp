@@ -1,7 +1,6 @@
 // Optimizers, clipping and schedules against golden values, at each of twenty steps.
 #include "tables.hpp"
 
-#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/sgd.hpp>
 
 #include <memory>

@@ -51,14 +51,14 @@ double constant(index_t step, const ConstantSchedule& s) {
   return step < s.warmup ? rising(step, s.warmup, s.peak) : s.peak;
 }
 
-double linear_decay(index_t step, const LinearSchedule& s) {
+double linear_decay(index_t step, const DecaySchedule& s) {
   check_steps("linear_decay", {step, s.warmup, s.total});
   check_rates("linear_decay", {s.peak, s.floor});
   if (step < s.warmup) return rising(step, s.warmup, s.peak);
   return on_line(s.peak, s.floor, progress(step, s.warmup, s.total));
 }
 
-double cosine(index_t step, const CosineSchedule& s) {
+double cosine(index_t step, const DecaySchedule& s) {
   check_steps("cosine", {step, s.warmup, s.total});
   check_rates("cosine", {s.peak, s.floor});
   if (step < s.warmup) return rising(step, s.warmup, s.peak);

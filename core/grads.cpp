@@ -25,7 +25,7 @@ void Grads::pass(std::size_t input) {
   Tape::Node& node = tape_.nodes_[self.inputs[input]];
   const auto count = static_cast<index_t>(upstream_.array().size());
   if (count != element_count(node.shape))
-    fail_shapes<Shape>(self.op, "a gradient has the wrong number of elements", {node.shape, upstream_.array().shape()});
+    throw ShapeError(self.op, "a gradient with the elements of " + shape_text(node.shape), upstream_.array().shape());
   const bool reshapes = !same_shape(upstream_.array().shape(), node.shape);
   if (!node.parameter && !node.grad && (!reshapes || upstream_.unique())) {
     if (reshapes) upstream_.edit().reshape(node.shape);
@@ -75,7 +75,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
   const std::size_t lead = rank - shape.size();
   bool fits = shape.size() <= rank;
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
-  if (!fits) fail_shapes<Shape>(op, "a gradient does not fit its operand", {shape, term.shape()});
+  if (!fits) throw ShapeError(op, "a gradient that can be summed to " + shape_text(shape), term.shape());
   Array out = term;
   // The leading axes first, together: one pass of column sums.
   std::size_t joined = 0;

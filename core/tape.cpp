@@ -208,16 +208,13 @@ index_t Tape::next_cell_step(std::string_view name) {
 
 void Tape::backward(const Tensor& loss) {
   node_of("backward", loss);
-  if (loss.numel() != 1)
-    throw TapeError("backward", "the loss must have one element, or a seed of its shape be given; got shape " +
-                                    shape_text(loss.shape()));
+  if (loss.numel() != 1) throw TapeError("backward", "a loss with one element, or a seed of its shape", loss.shape());
   backward(loss, Tensor::ones(loss.shape()).value());
 }
 
 void Tape::backward(const Tensor& output, const Array& seed) {
   node_of("backward", output);
-  if (!same_shape(seed.shape(), output.shape()))
-    fail_shapes<Shape>("backward", "the seed must have the output's shape", {output.shape(), seed.shape()});
+  check_shape("backward", "a seed", seed.shape(), output.shape());
   check_parameters();
   run(output.node_, seed);
 }

@@ -7,11 +7,11 @@ CellKind parse_cell_kind(std::string_view name) {
   if (name == "rnn") return CellKind::rnn;
   if (name == "gru") return CellKind::gru;
   if (name == "lstm") return CellKind::lstm;
-  throw ValueError("char_rnn", "there is no cell '" + std::string(name) + "'; there are rnn, gru and lstm");
+  throw ValueError("char_rnn", "a cell rnn, gru or lstm", "'" + std::string(name) + "'");
 }
 
 CharRNN::Layers CharRNN::layers_of(const Scope& scope, const CharRNNConfig& c) {
-  if (c.forget_bias && c.cell != CellKind::lstm) throw ValueError("char_rnn", "only lstm cells have a forget bias");
+  if (c.forget_bias && c.cell != CellKind::lstm) throw ValueError("char_rnn", "lstm cells for a forget bias", "others");
   switch (c.cell) {
     case CellKind::rnn:
       return Layers(std::in_place_type<RNN>, scope, c.embedding, c.hidden,
@@ -34,8 +34,7 @@ CharRNN::CharRNN(const Scope& scope, const CharRNNConfig& config)
       head_(scope / "head", config.hidden, config.vocab) {}
 
 CharRNNOutput CharRNN::operator()(const IndexArray& ids, const CharRNNState& state) const {
-  if (ids.dimension() != 2)
-    fail_shapes<Shape>("char_rnn", "ids must be [B, T]", {Shape(ids.shape().begin(), ids.shape().end())});
+  if (ids.dimension() != 2) throw ShapeError("char_rnn", "ids [B, T]", ids.shape());
   const Tensor x = embedding_(ids);
   CharRNNOutput out;
   Tensor y;
@@ -44,7 +43,7 @@ CharRNNOutput CharRNN::operator()(const IndexArray& ids, const CharRNNState& sta
     y = s.y;
     out.state = s.state;
   } else {
-    if (!state.c.empty()) throw ShapeError("char_rnn", "the state has a cell state c, but only lstm cells have one");
+    if (!state.c.empty()) throw ShapeError("char_rnn", "a state without c, which only lstm cells have", state.c.size());
     const RNNState hidden = {state.h};
     if (const auto* gru = std::get_if<GRU>(&layers_)) {
       const GRUOutput s = (*gru)(x, hidden);

@@ -43,11 +43,10 @@ RNNState RNNState::detach() const { return {detached(h)}; }
 
 RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& suffix, const Options& o) {
   if (o.input < 1 || o.hidden < 1)
-    throw ValueError("recurrent " + scope.name(),
-                     "sizes must be at least 1, not " + std::to_string(o.input) + " and " + std::to_string(o.hidden));
+    throw ValueError("recurrent " + scope.name(), "sizes of at least 1", o.input, o.hidden);
   if (o.forget_bias && (!o.bias || !std::isfinite(*o.forget_bias)))
-    throw ValueError("recurrent " + scope.name(),
-                     o.bias ? "the forget bias must be finite" : "a forget bias needs bias = true");
+    throw ValueError("recurrent " + scope.name(), "a finite forget bias and bias = true", *o.forget_bias,
+                     o.bias ? "true" : "false");
   layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
   const Init usual = init::uniform_fan_in(o.hidden);
@@ -75,8 +74,7 @@ RecurrentStack::RecurrentStack(const Scope& scope, const Options& o)
       directions_(o.bidirectional ? 2 : 1),
       dropout_(o.dropout),
       masks_(scope.random_keys()) {
-  if (layers_ < 1)
-    throw ValueError(op_ + (" " + scope.name()), "there must be at least 1 layer, not " + std::to_string(layers_));
+  if (layers_ < 1) throw ValueError(op_ + (" " + scope.name()), "at least 1 layer", layers_);
   check_probability(op_, dropout_);
   for (index_t layer = 0; layer < layers_; ++layer)
     for (index_t direction = 0; direction < directions_; ++direction)
@@ -109,8 +107,8 @@ Tensor RecurrentStack::operator()(Tensor x, const IndexArray& lengths, const Run
 
 void RecurrentStack::check_states(const std::vector<Tensor>& states) const {
   if (!states.empty() && states.size() != parameters_.size())
-    throw ShapeError(op_, "a state must hold " + std::to_string(parameters_.size()) +
-                              " tensors, one for each layer and direction, not " + std::to_string(states.size()));
+    throw ShapeError(op_, "a state of a tensor for each layer and direction, " + std::to_string(parameters_.size()),
+                     states.size());
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/optim.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/optim/adam.hpp>
 
 #include <cmath>
@@ -14,7 +13,7 @@ AdamBase::AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups
   check_beta(name, "beta1", options.beta1);
   check_beta(name, "beta2", options.beta2);
   if (!(options.eps >= 0) || std::isinf(options.eps))
-    throw ValueError(name, "eps must not be negative or infinite, but is " + number_text(options.eps));
+    throw ValueError(name, "an eps that is finite and at least 0", options.eps);
 }
 
 kernels::AdamStep AdamBase::numbers(const Update& u) const {

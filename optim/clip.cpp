@@ -2,7 +2,6 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/wide_range.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/probe.hpp>
 #include <xtape/optim/clip.hpp>
 
@@ -22,7 +21,7 @@ struct Norms {
 };
 
 Norms norms_of(const char* call, const std::vector<Parameter>& given, double limit) {
-  if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + number_text(limit));
+  if (!(limit >= 0)) throw ValueError(call, "a limit of at least 0", limit);
   const std::vector<Parameter> parameters = distinct(given);
   if (Probe* probe = Probe::attached()) probe->on_gradients(parameters);
   Norms out;

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/optim.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/optim/sgd.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
@@ -13,9 +12,9 @@ SgdBase::SgdBase(const char* name, Decay decay, std::vector<ParamGroup> groups, 
       options_(options) {
   check_beta(name, "momentum", options.momentum);
   if (!(options.dampening >= 0 && options.dampening <= 1))
-    throw ValueError(name, "dampening must be from 0 to 1, not " + number_text(options.dampening));
+    throw ValueError(name, "a dampening from 0 to 1", options.dampening);
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
-    throw ValueError(name, "nesterov needs a momentum and no dampening");
+    throw ValueError(name, "a momentum and no dampening for nesterov", options.momentum, options.dampening);
 }
 
 kernels::MomentumStep SgdBase::numbers(const Update& u) const {

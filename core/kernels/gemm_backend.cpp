@@ -29,8 +29,7 @@ GemmBackend choose() {
   if (name.empty() || name == "xtape") return GemmBackend::own;
   if (name == "openblas") return GemmBackend::openblas;
   if (name != "onednn")
-    throw ValueError("gemm",
-                     "the environment variable XTAPE_GEMM must be xtape, openblas or onednn, not '" + name + "'");
+    throw ValueError("gemm", "xtape, openblas or onednn in the environment variable XTAPE_GEMM", "'" + name + "'");
   if (!kHasOnednn)
     throw ValueError("gemm",
                      "XTAPE_GEMM is onednn, which this library was built without: it computes in float only, "

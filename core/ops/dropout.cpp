@@ -1,14 +1,13 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/mask.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 void check_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) throw ValueError(op, "the dropout probability must be from 0 to 1, not " + number_text(p));
+  if (!(p >= 0 && p <= 1)) throw ValueError(op, "a dropout probability from 0 to 1", p);
 }
 
 namespace {

@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -42,7 +41,7 @@ LossReduction::LossReduction(const char* op, Reduction reduction, index_t counte
     : each_(reduction == Reduction::none), divisor_(1) {
   if (reduction == Reduction::mean) divisor_ = static_cast<double>(std::max<index_t>(1, counted));
   if (reduction != Reduction::batchmean) return;
-  if (shape.empty()) fail_shapes<Shape>(op, "a scalar has no batch to take the mean over", {shape});
+  if (shape.empty()) throw ShapeError(op, "a batch to take the mean over", shape);
   divisor_ = static_cast<double>(std::max<std::size_t>(1, shape[0]));
 }
 
@@ -70,29 +69,29 @@ IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t i
   IndexArray out = targets;
   for (index_t& target : out) {
     if (target == ignore) target = -1;
-    else if (classes == 0)
-      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is none of the 0 classes");
     else if (target < 0 || target >= classes)
-      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is outside 0.." +
-                                            std::to_string(classes - 1) + " and is not the ignored value " +
-                                            std::to_string(ignore));
+      fail_index("cross_entropy", "targets but the ignored " + std::to_string(ignore), target, 0, classes - 1);
   }
   return out;
 }
 
 using LogSums = std::vector<kernels::LogSum, PoolAllocator<kernels::LogSum>>;
 
+/// The logits' shape without its last axis.
+Shape batch_shape(const Tensor& logits) {
+  if (logits.rank() < 1) throw ShapeError("cross_entropy", "logits [..., C]", logits.shape());
+  return Shape(logits.shape().begin(), logits.shape().end() - 1);
+}
+
 void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + number_text(smoothing));
+    throw ValueError("cross_entropy", "a label smoothing from 0 to 1", smoothing);
 }
 
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntropyOptions options) {
-  if (logits.rank() < 1 || !same_shape(Shape(logits.shape().begin(), logits.shape().end() - 1), targets.shape()))
-    fail_shapes<Shape>("cross_entropy", "targets must have the logits' shape without its last axis",
-                       {logits.shape(), targets.shape()});
+  check_shape("cross_entropy", "targets", targets.shape(), batch_shape(logits));
   check_smoothing(options.label_smoothing);
   const index_t width = logits.size(-1), rows = static_cast<index_t>(targets.size());
   IndexArray classes = checked_targets(targets, width, options.ignore);
@@ -119,11 +118,9 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
-  if (logits.rank() < 1 || !same_shape(logits.shape(), targets.shape()))
-    fail_shapes<Shape>("cross_entropy", "target distributions must have the logits' shape",
-                       {logits.shape(), targets.shape()});
+  const Shape shape = batch_shape(logits);
+  check_shape("cross_entropy", "target distributions", targets.shape(), logits.shape());
   check_smoothing(options.label_smoothing);
-  const Shape shape(logits.shape().begin(), logits.shape().end() - 1);
   const index_t width = logits.size(-1), rows = element_count(shape);
   const LossReduction reduction("cross_entropy", options.reduction, rows, shape);
   const double smoothing = options.label_smoothing;
@@ -157,14 +154,9 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
 
 namespace {
 
-void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
-  if (!same_shape(input.shape(), target.shape()))
-    fail_shapes<Shape>(op, "input and target must have one shape", {input.shape(), target.shape()});
-}
-
 // The formulas of losses and derivatives are in core/kernels/isa/loss.cpp.
 Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real delta = 0) {
-  check_shapes(op, input, target);
+  check_shape(op, "a target", target.shape(), input.shape());
   const LossReduction reduction(op, how, input.numel(), input.shape());
   const kernels::LossParameters parameters = {.delta = delta};
   Array losses(input.shape());
@@ -190,7 +182,7 @@ Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& targ
 Tensor broadcast_weight(const char* op, const Tensor& weight, const Tensor& logits) {
   if (!weight.defined() || same_shape(weight.shape(), logits.shape())) return weight;
   if (!same_shape(broadcast_shape(op, logits.shape(), weight.shape()), logits.shape()))
-    fail_shapes<Shape>(op, "a weight does not broadcast to the input", {logits.shape(), weight.shape()});
+    throw ShapeError(op, "a weight that broadcasts to " + shape_text(logits.shape()), weight.shape());
   return broadcast_to(weight, Axes(logits.shape().begin(), logits.shape().end()));
 }
 
@@ -212,8 +204,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options) {
-  if (!(options.delta > 0))
-    throw ValueError("huber_loss", "delta must be positive, but is " + number_text(options.delta));
+  if (!(options.delta > 0)) throw ValueError("huber_loss", "a positive delta", options.delta);
   return pointwise("huber_loss", Loss::huber, input, target, options.reduction, options.delta);
 }
 
@@ -228,7 +219,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
   constexpr Loss f = Loss::binary_cross_entropy;
   if (!options.weight.defined() && !options.pos_weight.defined())
     return pointwise(op, f, logits, target, options.reduction);
-  check_shapes(op, logits, target);
+  check_shape(op, "a target", target.shape(), logits.shape());
   const LossReduction reduction(op, options.reduction, logits.numel(), logits.shape());
   const Tensor weight = broadcast_weight(op, options.weight, logits);
   const Tensor positive = broadcast_weight(op, options.pos_weight, logits);

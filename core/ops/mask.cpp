@@ -13,11 +13,7 @@ namespace {
 /// The mask broadcast to a shape.
 Mask expanded(const char* op, Mask mask, const Shape& shape) {
   if (same_shape(mask.shape(), shape)) return mask;
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "a mask of more than 12 axes does not broadcast", {mask.shape(), shape});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
+  kernels::StridedLoop loop = loop_over(op, shape);
   broadcast_strides(mask.shape(), shape.size(), loop.stride);
   Mask out(shape);
   kernels::expand_mask(loop, mask.data(), out.data());
@@ -56,7 +52,7 @@ Tensor where(Mask mask, Tensor a, Tensor b) {  // NOLINT(performance-unnecessary
 
 Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
   if (!same_shape(broadcast_shape("masked_fill", x.shape(), mask.shape()), x.shape()))
-    fail_shapes<Shape>("masked_fill", "the mask does not broadcast to the tensor", {x.shape(), mask.shape()});
+    throw ShapeError("masked_fill", "a mask that broadcasts to " + shape_text(x.shape()), mask.shape());
   Mask full = expanded("masked_fill", mask, x.shape());
   Array y(x.shape());
   kernels::select(full.data(), &value, 0, x.data(), 1, y.data(), count_of(y));
@@ -96,19 +92,18 @@ Mask ge(const Tensor& a, real b) { return ge(a, Tensor::scalar(b)); }
 namespace {
 
 void check_size(const char* op, index_t size) {
-  if (size < 0) throw ValueError(op, "a size must not be negative, but is " + std::to_string(size));
+  if (size < 0) throw ValueError(op, "sizes of at least 0", size);
 }
 
 }  // namespace
 
 Mask padding_mask(const IndexArray& lengths, index_t keys) {
-  if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
+  if (lengths.dimension() != 1) throw ShapeError("padding_mask", "lengths [B]", lengths.shape());
   check_size("padding_mask", keys);
   Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     const index_t length = lengths.data()[b];
-    if (length < 0 || length > keys)
-      throw IndexError("padding_mask", "length " + std::to_string(length) + " is outside 0.." + std::to_string(keys));
+    check_index("padding_mask", "lengths", length, 0, keys);
     for (index_t s = 0; s < keys; ++s) out.data()[static_cast<index_t>(b) * keys + s] = s >= length;
   }
   return out;

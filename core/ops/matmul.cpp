@@ -45,7 +45,7 @@ Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
   p.m = size(a, o.transpose_a ? 1 : 2);
   p.k = size(a, o.transpose_a ? 2 : 1);
   p.n = size(b, o.transpose_b ? 2 : 1);
-  if (p.k != size(b, o.transpose_b ? 1 : 2)) fail_shapes<Shape>("matmul", "the inner sizes differ", {a, b});
+  if (p.k != size(b, o.transpose_b ? 1 : 2)) throw ShapeError("matmul", "operands of one inner size", a, b);
   const bool collapses = b.size() == 2 && !o.transpose_a;  // one tall product instead of many
   if (collapses) {
     p.shape = a;
@@ -85,10 +85,10 @@ void for_batch(std::size_t entries, bool destinations_repeat, const Output& to, 
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
-  if (a.rank() == 0 || b.rank() == 0) fail_shapes<Shape>("matmul", "a scalar is no matrix", {a.shape(), b.shape()});
+  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("matmul", "operands of at least one axis", a.shape(), b.shape());
   if (a.rank() == 1 || b.rank() == 1) {
     if ((a.rank() == 1 && o.transpose_a) || (b.rank() == 1 && o.transpose_b))
-      fail_shapes<Shape>("matmul", "a vector cannot be transposed", {a.shape(), b.shape()});
+      throw ShapeError("matmul", "no vector to transpose", a.shape(), b.shape());
     const Tensor left = a.rank() == 1 ? reshape(a, {1, a.numel()}) : a;
     const Tensor right = b.rank() == 1 ? reshape(b, {b.numel(), 1}) : b;
     const Tensor y = matmul(left, right, o);
@@ -137,11 +137,10 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
-    fail_shapes<Shape>("linear", "the input's last axis must be the weight's second", {x.shape(), weight.shape()});
+    throw ShapeError("linear", "x [..., I] and a weight [O, I]", x.shape(), weight.shape());
   const index_t in = weight.size(1), out = weight.size(0);
   const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
-  if (bias.defined() && (bias.rank() != 1 || bias.numel() != out))
-    fail_shapes<Shape>("linear", "the bias must have one number for each output", {weight.shape(), bias.shape()});
+  if (bias.defined()) check_shape("linear", "a bias", bias.shape(), shape_of({out}));
   Shape shape = x.shape();
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
   element_count(shape, "linear");
@@ -167,14 +166,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 namespace {
 void check_vectors(const char* caller, const Tensor& a, const Tensor& b) {
-  if (a.rank() != 1 || b.rank() != 1)
-    fail_shapes<Shape>(caller, "the operands must be vectors", {a.shape(), b.shape()});
+  if (a.rank() != 1 || b.rank() != 1) throw ShapeError(caller, "two vectors", a.shape(), b.shape());
 }
 }  // namespace
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_vectors("dot", a, b);
-  if (a.numel() != b.numel()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
+  if (a.numel() != b.numel()) throw ShapeError("dot", "vectors of one length", a.shape(), b.shape());
   return matmul(a, b);
 }
 

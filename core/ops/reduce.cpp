@@ -1,7 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/reduce.hpp>
@@ -61,8 +60,7 @@ Array reduce_groups(const Tensor& x, const std::vector<std::size_t>& axes, bool 
 /// The sum, or the mean over `count` elements.
 Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_t>& axes, bool keep_dims,
                    index_t count) {
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "at most 12 axes can be reduced", {x.shape()});
+  const kernels::StridedLoop all = loop_over(op, x.shape());
   Array y = reduce_groups(x, axes, count > 1);
   const Shape kept = y.shape();
   if (!keep_dims) {
@@ -71,9 +69,8 @@ Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) dropped.push_back(kept[i]);
     y.reshape(dropped);
   }
-  const Shape& shape = x.shape();
   // The upstream gradient, divided by the count, goes to every summed element.
-  return Tape::record(op, {x}, Tensor(std::move(y)), [shape, kept, count](const Array& upstream, Grads& g) {
+  return Tape::record(op, {x}, Tensor(std::move(y)), [all, kept, count](const Array& upstream, Grads& g) {
     Array share;
     if (count > 1) {
       share = Array(upstream.shape());
@@ -81,12 +78,10 @@ Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_
       kernels::scaled(upstream.data(), scale, share.data(), false, count_of(upstream));
     }
     const Array& dy = count > 1 ? share : upstream;
-    kernels::StridedLoop loop;
-    loop.rank = static_cast<int>(shape.size());
-    for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
-    broadcast_strides(kept, shape.size(), loop.stride);
+    kernels::StridedLoop loop = all;
+    broadcast_strides(kept, static_cast<std::size_t>(loop.rank), loop.stride);
     const Output dx = g.buffer(0);
-    if (shape.empty()) loop.rank = loop.size[0] = 1;
+    if (loop.rank == 0) loop.rank = loop.size[0] = 1;
     kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
   });
 }
@@ -101,7 +96,7 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
   const std::vector<std::size_t> over = normalize_axes("mean", axes, x.shape());
   index_t count = 1;
   for (std::size_t axis : over) count *= static_cast<index_t>(x.shape()[axis]);
-  if (count == 0) fail_shapes<Shape>("mean", "the mean of no elements is not defined", {x.shape()});
+  if (count == 0) throw ShapeError("mean", "at least one element to reduce", x.shape());
   return sum_or_mean("mean", x, over, keep_dims, count);
 }
 
@@ -120,7 +115,7 @@ namespace {
 
 ReductionRows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
   ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
-  if (r.width == 0) fail_shapes<Shape>(op, "the largest or smallest of no elements is not defined", {x.shape()});
+  if (r.width == 0) throw ShapeError(op, "at least one element to reduce", x.shape());
   return r;
 }
 
@@ -167,10 +162,9 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
                         double correction) {
   const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
   const double freedom = static_cast<double>(r.width) - correction;
-  if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
+  if (!(correction >= 0)) throw ValueError(op, "a correction of at least 0", correction);
   if (!(freedom > 0))
-    throw ValueError(op, "the correction must be less than the number of elements, " + std::to_string(r.width) +
-                             ", but is " + number_text(correction) + "; got shape " + shape_text(x.shape()));
+    throw ValueError(op, "a correction below the number of elements, " + std::to_string(r.width), correction);
   const auto rows = static_cast<std::size_t>(r.rows);
   Doubles mean(rows), spread(rows);
   Array out(r.shape);

@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/unary.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/unary.hpp>
 
@@ -62,9 +61,7 @@ Tensor sin(const Tensor& x) { return unary_op("sin", Unary::sin, x, Saved::input
 Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, Saved::input); }
 
 Tensor clamp(const Tensor& x, real low, real high) {
-  if (!(low <= high))
-    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + number_text(low) + " and " +
-                                  number_text(high));
+  if (!(low <= high)) throw ValueError("clamp", "a lower bound of at most the upper", low, high);
   return unary_op("clamp", Unary::clamp, x, Saved::input, {.a = low, .b = high});
 }
 
@@ -81,7 +78,7 @@ Tensor leaky_relu(const Tensor& x, real negative_slope) {
 Tensor elu(const Tensor& x, real alpha) { return unary_op("elu", Unary::elu, x, Saved::input, {.a = alpha}); }
 
 Tensor softplus(const Tensor& x, real beta, real threshold) {
-  if (!(beta > 0)) throw ValueError("softplus", "beta must be positive, but is " + number_text(beta));
+  if (!(beta > 0)) throw ValueError("softplus", "a positive beta", beta);
   return unary_op("softplus", Unary::softplus, x, Saved::input, {.a = beta, .b = threshold});
 }
 

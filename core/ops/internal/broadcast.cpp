@@ -12,6 +12,15 @@ void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides) {
   }
 }
 
+kernels::StridedLoop loop_over(const char* op, const Shape& shape) {
+  if (shape.size() > kernels::kMaxRank)
+    throw ShapeError(op, "at most " + std::to_string(kernels::kMaxRank) + " axes", shape);
+  kernels::StridedLoop loop;
+  loop.rank = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), loop.size);
+  return loop;
+}
+
 BroadcastPlan broadcast_plan(const char* op, const Shape& shape, const Shape& a, const Shape& b) {
   BroadcastPlan p;
   const bool one_a = element_count(a) == 1, one_b = element_count(b) == 1;
@@ -19,10 +28,7 @@ BroadcastPlan broadcast_plan(const char* op, const Shape& shape, const Shape& a,
   p.step_a = !one_a;
   p.step_b = !one_b;
   if (p.contiguous) return p;
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "operands of more than 12 axes do not broadcast", {a, b});
-  p.loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) p.loop.size[i] = static_cast<index_t>(shape[i]);
+  p.loop = loop_over(op, shape);
   broadcast_strides(a, shape.size(), p.loop.stride);
   broadcast_strides(b, shape.size(), p.loop.stride_b);
   return p;

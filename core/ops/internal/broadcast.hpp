@@ -22,6 +22,9 @@ BroadcastPlan broadcast_plan(const char* op, const Shape& shape, const Shape& a,
 /// f(a, b) with broadcasting. Throws ShapeError if the shapes do not broadcast.
 Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b);
 
+/// A loop over all elements of `shape`, without strides. Throws ShapeError for more than kMaxRank dimensions.
+kernels::StridedLoop loop_over(const char* op, const Shape& shape);
+
 /// Row-major strides of `shape`, 0 for dimensions of size 1. `shape` is aligned with the last of `rank` axes; the axes
 /// before it get 0.
 void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides);

@@ -12,12 +12,8 @@ namespace {
 
 std::vector<index_t> checked_lengths(const char* op, index_t batch, index_t time, const IndexArray& lengths) {
   if (!is_given(lengths)) return std::vector<index_t>(static_cast<std::size_t>(batch), time);
-  if (lengths.dimension() != 1 || static_cast<index_t>(lengths.size()) != batch)
-    fail_shapes<Shape>(op, "there must be one length for each of " + std::to_string(batch) + " sequences",
-                       {Shape(lengths.shape().begin(), lengths.shape().end())});
-  for (index_t length : lengths)
-    if (length < 0 || length > time)
-      throw IndexError(op, "the length " + std::to_string(length) + " is outside 0.." + std::to_string(time));
+  check_shape(op, "lengths", lengths.shape(), shape_of({batch}));
+  for (index_t length : lengths) check_index(op, "lengths", length, 0, time);
   return {lengths.begin(), lengths.end()};
 }
 

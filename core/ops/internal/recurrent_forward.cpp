@@ -12,23 +12,16 @@ namespace {
 using kernels::gemm;
 using kernels::MatrixView;
 
-void check_shape(const char* op, const char* what, const Tensor& x, std::initializer_list<index_t> wanted) {
-  const Shape shape = shape_of(wanted);
-  if (!same_shape(x.shape(), shape))
-    fail_shapes<Shape>(op, std::string(what) + " must have shape " + shape_text(shape), {x.shape()});
-}
-
 /// H, from weight_hh [G H, H].
 index_t hidden_size(const char* op, const GateLayout& layout, const RecurrentWeights& w) {
   if (w.weight_hh.rank() != 2 || w.weight_hh.size(0) != layout.gates * w.weight_hh.size(1))
-    fail_shapes<Shape>(op, "weight_hh must be [" + std::to_string(layout.gates) + " H, H]", {w.weight_hh.shape()});
+    throw ShapeError(op, "weight_hh [" + std::to_string(layout.gates) + " H, H]", w.weight_hh.shape());
   return w.weight_hh.size(1);
 }
 
 /// I, from x [B, T, I] or [B, I].
 index_t input_size(const char* op, const Tensor& x, bool sequence) {
-  if (x.rank() != (sequence ? 3 : 2))
-    fail_shapes<Shape>(op, sequence ? "the input must be [B, T, I]" : "the input must be [B, I]", {x.shape()});
+  if (x.rank() != (sequence ? 3 : 2)) throw ShapeError(op, sequence ? "x [B, T, I]" : "x [B, I]", x.shape());
   return x.size(-1);
 }
 
@@ -48,11 +41,14 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
       weight_ih_(w.weight_ih.detach()),
       weight_hh_(w.weight_hh.detach()) {
   const index_t batch = order_.batch();
-  check_shape(op, "weight_ih", w.weight_ih, {layout.gates * hidden_, inputs_});
-  if (w.bias_ih.defined()) check_shape(op, "bias_ih", w.bias_ih, {layout.gates * hidden_});
-  if (w.bias_hh.defined()) check_shape(op, "bias_hh", w.bias_hh, {layout.gates * hidden_});
-  if (h0.defined()) check_shape(op, "the hidden state", h0, {batch, hidden_});
-  if (c0.defined()) check_shape(op, "the cell state", c0, {batch, hidden_});
+  check_shape(op, "weight_ih", w.weight_ih.shape(), shape_of({layout.gates * hidden_, inputs_}));
+  const auto check_given = [op](const char* what, const Tensor& given, const Shape& shape) {
+    if (given.defined()) check_shape(op, what, given.shape(), shape);
+  };
+  check_given("bias_ih", w.bias_ih, shape_of({layout.gates * hidden_}));
+  check_given("bias_hh", w.bias_hh, shape_of({layout.gates * hidden_}));
+  check_given("a hidden state", h0, shape_of({batch, hidden_}));
+  check_given("a cell state", c0, shape_of({batch, hidden_}));
   y_shape_ = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
   element_count(y_shape_, op);
   x_ = order_.pack(x);

@@ -198,11 +198,10 @@ void Tape::on_step_grad(std::function<void(const StepGrad&)> callback) {
   step_callbacks_.push_back(std::move(callback));
 }
 
-index_t Tape::next_cell_step(std::string_view name) {
-  const auto found =
-      std::find_if(cell_steps_.begin(), cell_steps_.end(), [&](const auto& x) { return x.first == name; });
-  if (found != cell_steps_.end()) return found->second++;
-  cell_steps_.emplace_back(name, 1);
+index_t Tape::next_step(std::string_view layer) {
+  for (auto& [known, next] : next_steps_)
+    if (known == layer) return next++;
+  next_steps_.emplace_back(layer, 1);
   return 0;
 }
 
@@ -324,7 +323,7 @@ void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
   if (options_.record_step_norms) {
     const double norm = kernels::norm(step.grad.data(), static_cast<index_t>(step.grad.size()));
-    grad_norms_.push_back({std::string(step.name), step.time, norm, step.kind});
+    grad_norms_.push_back({std::string(step.layer), step.time, norm, std::string(step.stream)});
   }
   for (const auto& callback : step_callbacks_) callback(step);
   if (probe_) {

@@ -25,7 +25,7 @@ struct RecurrentWeights {
 struct SequenceOptions {
   IndexArray lengths = {};  ///< [B], each 0..T: the steps that are not padding; empty: all T
   bool reverse = false;     ///< run each sequence from its last step to its first; y_t stays at step t
-  std::string name = {};    ///< StepGrad::name; default: the op's name
+  std::string name = {};    ///< StepGrad::layer; default: the op's name
 };
 
 /// The result of a sequence op. Padded steps of y are zero. Padded inputs have no influence and a gradient of exactly

@@ -60,8 +60,8 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
   if (layout.cells) start(c0, c_before_, c_last_);
   if (Tape* tape = Tape::recorder(); tape && !sequence_) {
     name_ = layer();
-    time_ = tape->next_cell_step(name_);
-    if (Probe* probe = Probe::active()) probe->cell_step(name_, time_);
+    time_ = tape->next_step(name_);
+    if (Probe* probe = Probe::active()) probe->recurrent_step(name_, kHiddenStream, time_);
   }
   y_ = Array(y_shape_);
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
@@ -115,13 +115,13 @@ std::string_view RecurrentForward::layer() const {
   return sequence_ || LayerScope::current().empty() ? std::string_view(name_) : LayerScope::current();
 }
 
-void RecurrentForward::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
-  probe.gate({layer(), gate, sigmoid, offset_pointer(gates_.data(), column * hidden_), order_.rows(), hidden_,
-              layout_->columns * hidden_});
+void RecurrentForward::show_gate(Probe& probe, const char* gate, real low, index_t column) const {
+  probe.on_units({layer(), gate, low, 1, offset_pointer(gates_.data(), column * hidden_), order_.rows(), hidden_,
+                  layout_->columns * hidden_});
 }
 
-void RecurrentForward::show_states(Probe& probe, bool sigmoid) const {
-  probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
+void RecurrentForward::show_states(Probe& probe, real low) const {
+  probe.on_units({layer(), kHiddenStream, low, 1, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
 }
 
 Array RecurrentForward::sorted(const Array* upstream) const {
@@ -204,15 +204,15 @@ void RecurrentBackward::report_steps() {
   const index_t time = pass_.order_.time();
   for (index_t i = 0; i < time; ++i) {
     const index_t t = pass_.reverse_ ? i : time - 1 - i;
-    report(GradKind::hidden, dh, t);
-    if (dc.dimension()) report(GradKind::cell, dc, t);
+    report(kHiddenStream, dh, t);
+    if (dc.dimension()) report(kCellStream, dc, t);
   }
 }
 
-void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t time) {
+void RecurrentBackward::report(const char* stream, const Array& step_grads, index_t time) {
   Array grad(dh_.shape());
   std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
-  grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
+  grads_.step({pass_.name_, stream, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
 MatrixView RecurrentBackward::gates(const GateBlock& block, bool transposed) const {

@@ -52,7 +52,7 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
     std::map<index_t, double> norms;
     for (const GradNorm& grad_norms : fused.grad_norms()) {
       CHECK(grad_norms.name == "layer");
-      if (grad_norms.kind == GradKind::hidden) norms[grad_norms.time] = grad_norms.norm;
+      if (grad_norms.stream == "hidden") norms[grad_norms.time] = grad_norms.norm;
     }
     REQUIRE(loop.grad_norms().size() == T);
     CHECK(norms.size() == T);
@@ -70,7 +70,7 @@ TEST_CASE("cell-state gradients of the fused LSTM equal those of an LSTM compose
   std::vector<index_t> order;
   Tape fused;
   fused.on_step_grad([&](const StepGrad& step) {
-    if (step.kind == GradKind::cell) cells[step.time] = step.grad;
+    if (step.stream == "cell") cells[step.time] = step.grad;
     else order.push_back(step.time);
   });
   const LstmSequence s = lstm(fused.variable(x0), {}, {}, layer.weights());

@@ -27,10 +27,10 @@
 #include <xtape/nn/attention_rnn.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
+#include <xtape/nn/lstm.hpp>
 #include <xtape/nn/positions.hpp>
 #include <xtape/nn/rms_norm.hpp>
 #include <xtape/optim/adam.hpp>
-#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/clip.hpp>
 #include <xtape/optim/grad_accumulation.hpp>
 #include <xtape/optim/schedule.hpp>

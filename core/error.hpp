@@ -1,17 +1,51 @@
-// Typed exceptions. Every message reads "[op] what is wrong; got shapes (2,3) and (4,5)".
+// Typed exceptions. The message about a wrong argument reads "[op] expected a bias of shape (3), got (2,3)".
 #pragma once
+
+#include <xtape/core/config.hpp>
+#include <xtape/core/number_text.hpp>
 
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace xtape {
+
+/// "(2,3)", or "()" for a scalar. Takes any container of sizes.
+template <class ShapeLike>
+std::string shape_text(const ShapeLike& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? "," : "") + std::to_string(shape[i]);
+  return out + ")";
+}
+
+/// A number, a text or the sizes of a shape, as messages show it.
+template <class T>
+std::string message_text(const T& x) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) return std::string(std::string_view(x));
+  else if constexpr (std::is_integral_v<T>) return std::to_string(x);
+  else if constexpr (std::is_arithmetic_v<T>) return number_text(x);
+  else return shape_text(x);
+}
+
+/// "expected a vector, got (2,3)"; several values are joined as in "got (2), (3) and (4)".
+std::string expected_got(std::string_view expected, std::initializer_list<std::string> got);
+template <class... Got>
+std::string expected_got(std::string_view expected, const Got&... got) {
+  return expected_got(expected, {message_text(got)...});
+}
 
 /// Base of all exceptions of this library. `op` names the function, layer or file format that throws.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view op, std::string_view what);
+
+  /// Says what was expected, and what came in its place: numbers, texts, or shapes.
+  template <class... Got>
+    requires(sizeof...(Got) > 0)
+  Error(std::string_view op, std::string_view expected, const Got&... got)
+      : Error(op, expected_got(expected, got...)) {}
 };
 
 /// Operand shapes do not fit together, an axis does not exist, or a shape is too large to hold.
@@ -69,21 +103,12 @@ class UnsupportedError : public Error {
   using Error::Error;
 };
 
-/// "(2,3)", or "()" for a scalar. Takes any container of sizes.
-template <class ShapeLike>
-std::string shape_text(const ShapeLike& shape) {
-  std::string out = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? "," : "") + std::to_string(shape[i]);
-  return out + ")";
-}
+[[noreturn]] void fail_index(std::string_view op, std::string_view what, index_t index, index_t low, index_t high);
 
-/// Throws ShapeError "[op] what; got shape (2,3)" or "...; got shapes (2,3) and (4,5)".
-template <class ShapeLike>
-[[noreturn]] void fail_shapes(std::string_view op, std::string what, std::initializer_list<ShapeLike> shapes) {
-  what += shapes.size() == 1 ? "; got shape " : "; got shapes ";
-  std::size_t i = 0;
-  for (const ShapeLike& shape : shapes) what += (i++ ? " and " : "") + shape_text(shape);
-  throw ShapeError(op, what);
+/// Throws IndexError "expected `what` in low..high, got index" unless it lies there. `what` is a plural.
+inline void check_index(std::string_view op, std::string_view what, index_t index, index_t low, index_t high) {
+  if (index < low || index > high) [[unlikely]]
+    fail_index(op, what, index, low, high);
 }
 
 }  // namespace xtape

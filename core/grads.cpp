@@ -10,13 +10,18 @@ bool Grads::needs(std::size_t input) const { return tape_.nodes_[node_].inputs[i
 
 Output Grads::buffer(std::size_t input) { return tape_.grad_buffer(tape_.nodes_[node_].inputs[input]); }
 
+Output Grads::cleared_buffer(std::size_t input) {
+  const Output to = buffer(input);
+  if (!to.add) kernels::fill(to.data, 0, element_count(tape_.nodes_[tape_.nodes_[node_].inputs[input]].shape));
+  return {to.data, true};
+}
+
 void Grads::add(std::size_t input, const Array& term, real scale) {
   if (!needs(input)) return;
   const Tape::Node& self = tape_.nodes_[node_];
   const Shape& shape = tape_.nodes_[self.inputs[input]].shape;
   if (!same_shape(term.shape(), shape)) return add(input, sum_to_shape(self.op, term, shape), scale);
-  const Output to = buffer(input);
-  kernels::scaled(term.data(), scale, to.data, to.add, static_cast<index_t>(term.size()));
+  kernels::scaled(term.data(), scale, buffer(input), static_cast<index_t>(term.size()));
 }
 
 void Grads::pass(std::size_t input) {
@@ -25,15 +30,14 @@ void Grads::pass(std::size_t input) {
   Tape::Node& node = tape_.nodes_[self.inputs[input]];
   const auto count = static_cast<index_t>(upstream_.array().size());
   if (count != element_count(node.shape))
-    fail_shapes<Shape>(self.op, "a gradient has the wrong number of elements", {node.shape, upstream_.array().shape()});
+    throw ShapeError(self.op, "a gradient with the elements of " + shape_text(node.shape), upstream_.array().shape());
   const bool reshapes = !same_shape(upstream_.array().shape(), node.shape);
   if (!node.parameter && !node.grad && (!reshapes || upstream_.unique())) {
     if (reshapes) upstream_.edit().reshape(node.shape);
     node.grad = upstream_;
     return;
   }
-  const Output to = buffer(input);
-  kernels::scaled(upstream_.array().data(), 1, to.data, to.add, count);
+  kernels::scaled(upstream_.array().data(), 1, buffer(input), count);
 }
 
 const Array* Grads::upstream(std::size_t output) const {
@@ -57,14 +61,11 @@ namespace {
 
 /// Sums x over an axis, which keeps size 1.
 Array sum_over(const Array& x, std::size_t axis) {
-  index_t outer = 1, inner = 1;
+  const AxisSizes along = around_axis(x.shape(), axis);
   Shape shape = x.shape();
-  for (std::size_t i = 0; i < axis; ++i) outer *= static_cast<index_t>(shape[i]);
-  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= static_cast<index_t>(shape[i]);
-  const auto count = static_cast<index_t>(shape[axis]);
   shape[axis] = 1;
   Array out(shape);
-  kernels::sum_axis(x.data(), outer, count, inner, 1, out.data(), false);
+  kernels::sum_axis(x.data(), along.outer, along.count, along.inner, 1, {out.data()});
   return out;
 }
 
@@ -75,7 +76,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
   const std::size_t lead = rank - shape.size();
   bool fits = shape.size() <= rank;
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] == term.shape()[lead + i] || shape[i] == 1;
-  if (!fits) fail_shapes<Shape>(op, "a gradient does not fit its operand", {shape, term.shape()});
+  if (!fits) throw ShapeError(op, "a gradient that can be summed to " + shape_text(shape), term.shape());
   Array out = term;
   // The leading axes first, together: one pass of column sums.
   std::size_t joined = 0;
@@ -86,7 +87,7 @@ Array sum_to_shape(const char* op, const Array& term, const Shape& shape) {
     for (std::size_t i = 0; i < rank; ++i) (i < joined ? outer : inner) *= static_cast<index_t>(kept[i]);
     for (std::size_t i = 0; i < joined; ++i) kept[i] = 1;
     Array reduced(kept);
-    kernels::sum_axis(term.data(), 1, outer, inner, 1, reduced.data(), false);
+    kernels::sum_axis(term.data(), 1, outer, inner, 1, {reduced.data()});
     out = std::move(reduced);
   }
   for (std::size_t i = joined; i < rank; ++i)

@@ -20,6 +20,12 @@ class Grads {
   /// each use, and fill the whole buffer.
   Output buffer(std::size_t input);
 
+  /// The same, or no buffer if the gradient is not needed.
+  Output buffer_if_needed(std::size_t input) { return needs(input) ? buffer(input) : Output{}; }
+
+  /// The buffer for a function that only adds: set to zero before its first use.
+  Output cleared_buffer(std::size_t input);
+
   /// Adds `scale * term`. A term of the broadcast shape is first summed over the broadcast axes. Does nothing for
   /// constants. Throws ShapeError if the input does not broadcast to the term.
   void add(std::size_t input, const Array& term, real scale = 1);

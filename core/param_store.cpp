@@ -2,6 +2,7 @@
 #include <xtape/core/param_store.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -15,10 +16,10 @@ bool matches(std::string_view name, std::string_view prefix) {
 /// One part of a dotted name.
 void check_part(std::string_view name) {
   if (name.empty() || name.find('.') != std::string_view::npos)
-    throw NameError("scope", "'" + std::string(name) + "' is no name: it is empty or has a dot");
+    throw NameError("scope", "a name without a dot that is not empty", "'" + std::string(name) + "'");
 }
 
-std::string padded(const std::string& text, std::size_t width) {
+std::string left_aligned(const std::string& text, std::size_t width) {
   return text + std::string(text.size() < width ? width - text.size() : 0, ' ');
 }
 
@@ -38,8 +39,7 @@ std::pair<std::string, Values>& BasicBuffer<Values>::data() const {
 
 template <class Values>
 void BasicBuffer<Values>::set_value(const Values& value) {
-  if (!same_shape(value.shape(), data().second.shape()))
-    fail_shapes<Shape>("buffer " + name(), "the new value has another shape", {data().second.shape(), value.shape()});
+  check_shape("buffer " + name(), "a value", value.shape(), data().second.shape());
   data().second = value;
 }
 
@@ -104,46 +104,40 @@ Snapshot ParamStore::snapshot() const {
 }
 
 void ParamStore::restore(const Snapshot& snapshot) {
-  const auto check = [](const std::string& name, const Shape& have, const Shape& given) {
-    if (!same_shape(have, given)) fail_shapes<Shape>("restore", name + " has another shape", {have, given});
+  const auto for_each = [&](const auto& body) {
+    for (const auto& [name, value] : snapshot.parameters) body(name, parameter(name), value);
+    for (const auto& [name, value] : snapshot.buffers) body(name, buffer(name), value);
+    for (const auto& [name, value] : snapshot.integer_buffers) body(name, integer_buffer(name), value);
   };
-  for (const auto& [name, value] : snapshot.parameters) check(name, parameter(name).shape(), value.shape());
-  for (const auto& [name, value] : snapshot.buffers) check(name, buffer(name).value().shape(), value.shape());
-  for (const auto& [name, value] : snapshot.integer_buffers)
-    check(name, integer_buffer(name).value().shape(), value.shape());
-  for (const auto& [name, value] : snapshot.parameters) parameter(name).set_value(value);
-  for (const auto& [name, value] : snapshot.buffers) buffer(name).set_value(value);
-  for (const auto& [name, value] : snapshot.integer_buffers) integer_buffer(name).set_value(value);
+  for_each([](const std::string& name, const auto& to, const auto& value) {
+    check_shape("restore", name, value.shape(), to.value().shape());
+  });
+  for_each([](const std::string&, auto to, const auto& value) { to.set_value(value); });
 }
 
 std::string ParamStore::summary() const {
-  std::size_t width = 9, shape_width = 5;
-  for (const auto& [name, parameter] : state_->parameters) {
-    width = std::max(width, name.size());
-    shape_width = std::max(shape_width, shape_text(parameter.shape()).size());
-  }
-  const auto for_each_buffer = [&](const auto& body) {
-    for (const Buffer& buffer : state_->buffers) body(buffer);
-    for (const IntegerBuffer& buffer : state_->integer_buffers) body(buffer);
-  };
-  for_each_buffer([&](const auto& buffer) {
-    width = std::max(width, buffer.name().size());
-    shape_width = std::max(shape_width, shape_text(buffer.value().shape()).size());
-  });
-  std::string out = padded("parameter", width + 2) + padded("shape", shape_width + 2) + padded("elements", 12) + "\n";
+  std::vector<std::array<std::string, 4>> rows = {{"parameter", "shape", "elements", ""}};
   for (const auto& [name, parameter] : state_->parameters) {
     std::string notes;
     if (name != parameter.name()) notes += " tied to " + parameter.name();
     if (!parameter.trainable()) notes += " frozen";
     if (!parameter.decays()) notes += " no decay";
-    out += padded(name, width + 2) + padded(shape_text(parameter.shape()), shape_width + 2) +
-           padded(std::to_string(parameter.numel()), 12) + notes + "\n";
+    rows.push_back({name, shape_text(parameter.shape()), std::to_string(parameter.numel()), notes});
   }
-  for_each_buffer([&](const auto& buffer) {
-    out += padded(buffer.name(), width + 2) + padded(shape_text(buffer.value().shape()), shape_width + 2) +
-           padded(std::to_string(buffer.value().size()), 12) + " buffer\n";
-  });
-  return out + padded("total", width + 2) + padded("", shape_width + 2) + std::to_string(parameter_count()) + "\n";
+  const auto add = [&rows](const std::string& name, const auto& value) {
+    rows.push_back({name, shape_text(value.shape()), std::to_string(value.size()), " buffer"});
+  };
+  for (const Buffer& buffer : state_->buffers) add(buffer.name(), buffer.value());
+  for (const IntegerBuffer& buffer : state_->integer_buffers) add(buffer.name(), buffer.value());
+  std::size_t width = 0, shape_width = 0;
+  for (const auto& row : rows) {
+    width = std::max(width, row[0].size() + 2);
+    shape_width = std::max(shape_width, row[1].size() + 2);
+  }
+  std::string out;
+  for (const auto& [name, shape, elements, notes] : rows)
+    out += left_aligned(name, width) + left_aligned(shape, shape_width) + left_aligned(elements, 12) + notes + "\n";
+  return out + left_aligned("total", width) + left_aligned("", shape_width) + std::to_string(parameter_count()) + "\n";
 }
 
 Scope Scope::operator/(std::string_view child) const {

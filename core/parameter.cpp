@@ -28,8 +28,7 @@ Tensor Parameter::tensor() const {
 }
 
 void Parameter::set_value(const Array& value) {
-  if (!same_shape(value.shape(), shape()))
-    fail_shapes<Shape>("parameter " + name(), "the new value has another shape", {shape(), value.shape()});
+  check_shape("parameter " + name(), "a value", value.shape(), shape());
   data().value = Storage(value);
   ++data().version;
 }
@@ -52,8 +51,7 @@ const Array& Parameter::grad() const {
 }
 
 void Parameter::set_grad(const Array& grad) {
-  if (!same_shape(grad.shape(), shape()))
-    fail_shapes<Shape>("parameter " + name(), "the gradient has another shape", {shape(), grad.shape()});
+  check_shape("parameter " + name(), "a gradient", grad.shape(), shape());
   data().grad = grad;
   data().state = GradState::summed;
   data().cached_norm = -1;

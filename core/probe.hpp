@@ -16,20 +16,21 @@ namespace xtape::inline XTAPE_DTYPE {
 class Parameter;
 struct StepGrad;
 
-/// The values of one gate, or of the states, of a recurrent layer at all steps.
-struct GateValues {
+/// Values of bounded units inside a layer, such as the gates of a recurrent layer at all steps.
+struct UnitValues {
   std::string_view layer;
-  const char* gate;  ///< "input", "forget", "cell", "output"; "reset", "update", "candidate"; "hidden"
-  bool sigmoid;      ///< values are in 0..1; else in -1..1
+  std::string_view name;  ///< of these units within the layer
+  real low, high;         ///< the ends of their range
   const real* values;
-  index_t rows, width, stride;  ///< [rows, width], rows `stride` apart
+  index_t rows, columns, stride;  ///< [rows, columns], rows `stride` apart
 };
 
-/// 2-norms of the gradient of the last step's output alone, by lag; lag 0 is the last step.
+/// 2-norms of the gradient of the last step's output alone by one state of a recurrent op, by lag; lag 0 is the last
+/// step.
 struct LagNorms {
   std::string_view layer;
-  std::vector<double> hidden;
-  std::vector<double> cell;  ///< lstm only
+  std::string_view stream;  ///< as in StepGrad
+  std::vector<double> norms;
 };
 
 /// Statistics of attention weights by head, over a sample of the queries that attend to at least one key.
@@ -73,11 +74,11 @@ class Probe : public std::enable_shared_from_this<Probe> {
   static index_t calls() { return calls_; }
 
   virtual void on_layer_output(std::string_view layer, const Tensor& y) = 0;
-  /// A cell op runs; `time` is the step of its state, as in step_grad.
-  virtual void cell_step(std::string_view layer, index_t time) = 0;
+  /// A recurrent op over one step runs, so that this stream has a step `time`, whether a gradient reaches it or not.
+  virtual void recurrent_step(std::string_view layer, std::string_view stream, index_t time) = 0;
   virtual void step_grad(const StepGrad& step) = 0;
   virtual void lag_norms(const LagNorms& norms) = 0;
-  virtual void gate(const GateValues& values) = 0;
+  virtual void on_units(const UnitValues& units) = 0;
   /// tanh, sigmoid or relu.
   virtual void activation(const char* op, const Tensor& x, const Tensor& y) = 0;
   virtual void attention(const AttentionSummary& summary) = 0;

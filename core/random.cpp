@@ -71,7 +71,7 @@ double Random::normal() {
 }
 
 index_t Random::below(index_t bound) {
-  if (bound < 1) throw ValueError("random", "the bound must be at least 1, not " + std::to_string(bound));
+  if (bound < 1) throw ValueError("random", "a bound of at least 1", bound);
   const auto range = static_cast<std::uint64_t>(bound);
   const std::uint64_t limit = ~std::uint64_t{0} - ~std::uint64_t{0} % range;  // a multiple of range
   std::uint64_t x = bits();

@@ -45,4 +45,7 @@ AxisSizes around_axis(const Shape& shape, std::size_t axis);
 
 bool same_shape(const Shape& a, const Shape& b);
 
+/// Throws ShapeError "expected `what` of shape (2,3), got (3)" unless the shapes are equal.
+void check_shape(std::string_view op, std::string_view what, const Shape& shape, const Shape& expected);
+
 }  // namespace xtape

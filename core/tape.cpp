@@ -198,26 +198,22 @@ void Tape::on_step_grad(std::function<void(const StepGrad&)> callback) {
   step_callbacks_.push_back(std::move(callback));
 }
 
-index_t Tape::next_cell_step(std::string_view name) {
-  const auto found =
-      std::find_if(cell_steps_.begin(), cell_steps_.end(), [&](const auto& x) { return x.first == name; });
-  if (found != cell_steps_.end()) return found->second++;
-  cell_steps_.emplace_back(name, 1);
+index_t Tape::next_step(std::string_view layer) {
+  for (auto& [known, next] : next_steps_)
+    if (known == layer) return next++;
+  next_steps_.emplace_back(layer, 1);
   return 0;
 }
 
 void Tape::backward(const Tensor& loss) {
   node_of("backward", loss);
-  if (loss.numel() != 1)
-    throw TapeError("backward", "the loss must have one element, or a seed of its shape be given; got shape " +
-                                    shape_text(loss.shape()));
+  if (loss.numel() != 1) throw TapeError("backward", "a loss with one element, or a seed of its shape", loss.shape());
   backward(loss, Tensor::ones(loss.shape()).value());
 }
 
 void Tape::backward(const Tensor& output, const Array& seed) {
   node_of("backward", output);
-  if (!same_shape(seed.shape(), output.shape()))
-    fail_shapes<Shape>("backward", "the seed must have the output's shape", {output.shape(), seed.shape()});
+  check_shape("backward", "a seed", seed.shape(), output.shape());
   check_parameters();
   run(output.node_, seed);
 }
@@ -258,8 +254,7 @@ void Tape::run(std::uint32_t last, const Array& seed) {
     node.reached = node.shown = false;
   }
   try {
-    const Output to = grad_buffer(last);
-    kernels::scaled(seed.data(), 1, to.data, to.add, static_cast<index_t>(seed.size()));
+    kernels::scaled(seed.data(), 1, grad_buffer(last), static_cast<index_t>(seed.size()));
     for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) finish_node(i);
   } catch (...) {
     invalidate();
@@ -327,7 +322,7 @@ void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
   if (options_.record_step_norms) {
     const double norm = kernels::norm(step.grad.data(), static_cast<index_t>(step.grad.size()));
-    grad_norms_.push_back({std::string(step.name), step.time, norm, step.kind});
+    grad_norms_.push_back({std::string(step.layer), step.time, norm, std::string(step.stream)});
   }
   for (const auto& callback : step_callbacks_) callback(step);
   if (probe_) {

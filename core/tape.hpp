@@ -24,23 +24,20 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-/// What a gradient belongs to: a tensor, or the hidden or cell state of a recurrent op at one step.
-enum class GradKind { output, hidden, cell };
-
 /// The 2-norm of a complete gradient.
 struct GradNorm {
   std::string name;
   index_t time;  ///< the step, or -1
   double norm;
-  GradKind kind = GradKind::output;
+  std::string stream = {};  ///< of a StepGrad; empty for a tensor that is watched
 };
 
-/// The complete gradient of a state h_t or c_t inside a recurrent op, contributions of later steps included.
+/// The complete gradient of one state inside a recurrent op at one step, contributions of later steps included.
 struct StepGrad {
-  std::string_view name;  ///< SequenceOptions::name; of a cell op its layer, or else the op
-  GradKind kind;          ///< hidden or cell
-  index_t time;           ///< step t of the input, 0..T-1; of a cell op, how many of this name the tape had before
-  const Array& grad;      ///< [B, H]; zeros for sequences that have no step t
+  std::string_view layer;
+  std::string_view stream;  ///< the op's name of this state, such as "hidden"
+  index_t time;             ///< step t of the input, 0..T-1; of an op over one step see `Tape::next_step`
+  const Array& grad;        ///< [B, H]; zeros for sequences that have no step t
 };
 
 struct TapeOptions {
@@ -80,7 +77,7 @@ class Tape {
   Array grad(const Tensor& variable) const;
 
   /// Adds the norm of this tensor's gradient to `grad_norms` under a name; `time` is a step or -1. The gradient is that
-  /// of all ways to the loss: for the state c of an LSTM also the way through h = o tanh(c), inside the op.
+  /// of all ways to the loss, also those inside its op (see `Grads::show`).
   void watch(const Tensor& tensor, std::string name, index_t time = -1);
   /// The norms so far, in the order in which the gradients were complete (last tensor first).
   const std::vector<GradNorm>& grad_norms() const { return grad_norms_; }
@@ -89,8 +86,7 @@ class Tape {
   /// earlier tapes added since `zero_grad()`. Not called if no gradient reaches the tensor.
   void on_grad(const Tensor& tensor, std::function<void(const Array&)> callback);
 
-  /// Calls `callback` with every StepGrad of the recurrent ops on this tape, those of cells included, in reverse order
-  /// of the steps.
+  /// Calls `callback` with every StepGrad of the recurrent ops on this tape, in reverse order of the steps.
   void on_step_grad(std::function<void(const StepGrad&)> callback);
   /// The number of StepGrads so far. They are computed only for `record_step_norms`, `on_step_grad` or a probe.
   index_t step_grads() const { return step_grads_; }
@@ -133,8 +129,8 @@ class Tape {
     }
   }
 
-  /// A cell op of this name runs: its time step, the number of those that ran before on this tape.
-  index_t next_cell_step(std::string_view name);
+  /// A recurrent op over one step runs in this layer: its time, the number of those that ran before on this tape.
+  index_t next_step(std::string_view layer);
 
   /// Whether `record` would record an op with these inputs. If not, what only its backward function needs is not
   /// computed.
@@ -262,7 +258,7 @@ class Tape {
   std::vector<GradNorm> grad_norms_;
   std::vector<std::function<void(const StepGrad&)>> step_callbacks_;
   index_t step_grads_ = 0;
-  PoolVector<std::pair<std::string, index_t>> cell_steps_;  // by name
+  PoolVector<std::pair<std::string, index_t>> next_steps_;  // by layer
   std::shared_ptr<Probe> probe_;
   std::map<std::uint32_t, Checked> checked_;  // by node
 };

@@ -34,7 +34,7 @@ index_t Tensor::size(index_t axis) const {
 }
 
 real Tensor::item() const {
-  if (numel() != 1) fail_shapes<Shape>("item", "only a tensor with one element has an item", {shape()});
+  if (numel() != 1) throw ShapeError("item", "a tensor with one element", shape());
   return *data();
 }
 

@@ -183,8 +183,7 @@ PoolSlot& slot() {
 int threads() { return wanted_threads().load(std::memory_order_relaxed); }
 
 void set_threads(int count) {
-  if (count < 1 || count > kMaxThreads)
-    throw ValueError("set_threads", "the number of threads must be 1 to 1024, not " + std::to_string(count));
+  if (count < 1 || count > kMaxThreads) throw ValueError("set_threads", "from 1 to 1024 threads", count);
   wanted_threads().store(count, std::memory_order_relaxed);
 }
 

@@ -116,8 +116,7 @@ CsvTable::CsvTable(std::string text, std::string name, const CsvOptions& options
     reader.read_row(fields_);
     const std::size_t got = fields_.size() - before;
     if (columns_ == 0) columns_ = got;
-    if (got != columns_)
-      reader.fail(line, "there are " + std::to_string(got) + " fields, not " + std::to_string(columns_));
+    if (got != columns_) reader.fail(line, expected_got(std::to_string(columns_) + " fields", got));
     lines_.push_back(line);
   }
 }
@@ -134,13 +133,14 @@ std::size_t CsvTable::column(std::string_view name) const {
 
 std::string_view CsvTable::field(std::size_t row, std::size_t column) const {
   if (row >= rows() || column >= columns_)
-    throw IndexError("csv", "there is no field in row " + std::to_string(row) + ", column " + std::to_string(column));
+    throw IndexError("csv", "a row below " + std::to_string(rows()) + " and a column below " + std::to_string(columns_),
+                     row, column);
   return fields_[row * columns_ + column];
 }
 
 double CsvTable::number(std::size_t row, std::size_t column) const {
   const std::optional<double> value = read_number(field(row, column));
-  if (!value || !std::isfinite(*value)) fail(row, column, shown(field(row, column)) + " is not a number");
+  if (!value || !std::isfinite(*value)) fail(row, column, expected_got("a number", shown(field(row, column))));
   return *value;
 }
 
@@ -154,8 +154,8 @@ std::int64_t CsvTable::integer(std::size_t row, std::size_t column, std::int64_t
   const std::optional<std::int64_t> value = read_integer<std::int64_t>(field(row, column));
   if (!value || *value < low || *value > high)
     fail(row, column,
-         shown(field(row, column)) + " is not a whole number from " + std::to_string(low) + " to " +
-             std::to_string(high));
+         expected_got("a whole number from " + std::to_string(low) + " to " + std::to_string(high),
+                      shown(field(row, column))));
   return *value;
 }
 

@@ -47,9 +47,9 @@ IdxFile::IdxFile(std::string content, const std::string& name)
   const std::size_t size = content_.size() - start;
   const auto wanted = stored_bytes(shape, *type, std::numeric_limits<std::size_t>::max());
   if (wanted != size)
-    fail(name, "shape " + shape_text(shape) + " takes " +
-                   (wanted ? std::to_string(*wanted) + " bytes" : std::string("more bytes than any file has")) +
-                   ", but " + std::to_string(size) + " follow the header");
+    fail(name, expected_got((wanted ? std::to_string(*wanted) : "more than any file's") + " bytes for shape " +
+                                shape_text(shape) + " after the header",
+                            size));
   for (std::size_t i = start, step = dtype_size(*type); step > 1 && i < content_.size(); i += step)
     std::reverse(content_.data() + i, content_.data() + i + step);
   tensor_ = {name, *type, shape, std::string_view(content_).substr(start)};

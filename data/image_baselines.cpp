@@ -59,14 +59,13 @@ ImageClassifier nearest_class_mean(const ImageSet& train) {
 ImageClassifier nearest_neighbor(const ImageSet& train) { return nearest(whole(train).images, train.labels); }
 
 double accuracy(const ImageSet& set, const ImageClassifier& classify) {
-  if (set.size() == 0) throw ValueError("accuracy", "the set has no images");
+  if (set.size() == 0) throw ValueError("accuracy", "at least 1 image", 0);
   index_t right = 0;
   for (const std::vector<index_t>& items : groups_of(100, numbers(set.size()))) {
     const ImageBatch batch = image_batch(set, items);
     const std::vector<index_t> guesses = classify(batch.images);
     if (guesses.size() != batch.labels.size())
-      throw ValueError("accuracy", "expected " + std::to_string(batch.labels.size()) + " labels, got " +
-                                       std::to_string(guesses.size()));
+      throw ValueError("accuracy", std::to_string(batch.labels.size()) + " labels", guesses.size());
     for (std::size_t i = 0; i < guesses.size(); ++i) right += guesses[i] == batch.labels.data()[i];
   }
   return static_cast<double>(right) / static_cast<double>(set.size());

@@ -22,8 +22,8 @@ namespace {
 const StoredTensor& checked(const IdxFile& file, std::size_t axes, const char* meaning) {
   const StoredTensor& tensor = file.tensor();
   if (tensor.dtype != DType::u8 || tensor.shape.size() != axes || tensor.bytes.empty())
-    fail(tensor.name, std::string("these are not ") + meaning + " but " + std::string(dtype_name(tensor.dtype)) +
-                          " of shape " + shape_text(tensor.shape));
+    fail(tensor.name,
+         expected_got(meaning, std::string(dtype_name(tensor.dtype)) + " of shape " + shape_text(tensor.shape)));
   return tensor;
 }
 
@@ -51,8 +51,7 @@ std::string packed_or_not(const std::filesystem::path& path) {
 }  // namespace
 
 const std::uint8_t* ImageSet::pixels_of(index_t item) const {
-  if (item < 0 || static_cast<std::size_t>(item) >= size())
-    throw IndexError("images", "there is no image " + std::to_string(item) + " of " + std::to_string(size()));
+  check_index("images", "items", item, 0, static_cast<index_t>(size()) - 1);
   return pixels.data() + static_cast<std::size_t>(item) * height * width;
 }
 
@@ -61,13 +60,13 @@ ImageSet read_idx_images(const std::string& images_path, const std::string& labe
   const StoredTensor& pixels = checked(images, 3, "images [N, H, W] of bytes");
   const StoredTensor& classes = checked(labels, 1, "labels [N] of bytes");
   if (pixels.shape[0] != classes.shape[0])
-    fail(images_path, "there are " + std::to_string(pixels.shape[0]) + " images but " +
-                          std::to_string(classes.shape[0]) + " labels in " + labels_path);
+    fail(labels_path,
+         expected_got(std::to_string(pixels.shape[0]) + " labels for the images of " + images_path, classes.shape[0]));
   ImageSet out{pixels.shape[1], pixels.shape[2], 255, {pixels.bytes.begin(), pixels.bytes.end()}, {}};
   for (std::size_t i = 0; i < classes.bytes.size(); ++i) {
     out.labels.push_back(static_cast<unsigned char>(classes.bytes[i]));
     if (out.labels.back() >= ImageData::kClasses)
-      fail(labels_path, "label " + std::to_string(i) + " is " + std::to_string(out.labels.back()) + ", not 0 to 9");
+      fail(labels_path, expected_got("label " + std::to_string(i) + " in 0..9", out.labels.back()));
   }
   return out;
 }
@@ -76,8 +75,7 @@ ImageSet read_csv_images(const std::string& path, std::size_t height, std::size_
   const CsvTable table = load_csv(path, {.header = false});
   const std::size_t pixels = height * width;
   if (table.columns() != pixels + 1)
-    fail(path, "there are " + std::to_string(table.columns()) + " columns, not " + std::to_string(pixels) +
-                   " pixels and a label");
+    fail(path, expected_got("columns of " + std::to_string(pixels) + " pixels and a label", table.columns()));
   ImageSet out{height, width, brightest, {}, {}};
   for (std::size_t row = 0; row < table.rows(); ++row) {
     for (std::size_t i = 0; i < pixels; ++i)
@@ -89,18 +87,21 @@ ImageSet read_csv_images(const std::string& path, std::size_t height, std::size_
 
 ImageData::ImageData(ImageSet train, ImageSet validation, ImageSet test, std::uint64_t seed)
     : train_(std::move(train)), validation_(std::move(validation)), test_(std::move(test)), seed_(seed) {
-  const auto size_of = [](const ImageSet& set) { return std::pair(set.height, set.width); };
-  if (size_of(train_) != size_of(validation_) || size_of(train_) != size_of(test_))
-    throw ValueError("image_data", "the images for training, validation and test differ in size");
+  for (const ImageSet* set : {&validation_, &test_})
+    if (set->height != train_.height || set->width != train_.width)
+      throw ValueError(
+          "image_data",
+          "images of " + std::to_string(train_.height) + " by " + std::to_string(train_.width) + " as for training",
+          set->height, set->width);
   if (train_.size() == 0 || validation_.size() == 0 || test_.size() == 0)
-    throw ValueError("image_data", "there are " + std::to_string(train_.size()) + " images for training, " +
-                                       std::to_string(validation_.size()) + " for validation and " +
-                                       std::to_string(test_.size()) + " for the test; none may be 0");
+    throw ValueError("image_data", "images for training, validation and test", train_.size(), validation_.size(),
+                     test_.size());
 }
 
 ImageData ImageData::split(const ImageSet& all, double validation_share, double test_share, std::uint64_t seed) {
   if (!(validation_share > 0) || !(test_share > 0) || !(validation_share + test_share < 1))
-    throw ValueError("image_data", "the shares of validation and test must be above 0 and below 1 together");
+    throw ValueError("image_data", "positive shares of validation and test that are below 1 together", validation_share,
+                     test_share);
   const auto count = static_cast<index_t>(all.size());
   const std::vector<index_t> order = shuffled(count, seed, stream_id("image_split"));
   const auto part = [&](double share) { return static_cast<index_t>(share * static_cast<double>(count)); };
@@ -113,8 +114,7 @@ ImageData ImageData::split(const ImageSet& all, double validation_share, double 
 std::vector<index_t> ImageData::train_items(index_t step, index_t batch) const {
   const auto count = static_cast<index_t>(train_.size());
   if (step < 0 || batch < 1 || batch > count)
-    throw ValueError("image_data", "step " + std::to_string(step) + " with " + std::to_string(batch) + " of " +
-                                       std::to_string(count) + " training images is not possible");
+    throw ValueError("image_data", "a step of at least 0 with a batch of 1 to " + std::to_string(count), step, batch);
   const index_t epoch = step / (count / batch), first = step % (count / batch) * batch;
   if (epoch != epoch_) {
     order_ = shuffled(count, seed_, substream(stream_id("image_batches"), static_cast<std::uint64_t>(epoch)));

@@ -69,7 +69,8 @@ class EntryReader {
     return std::string(line_.substr(begin, at_ - begin));
   }
   [[noreturn]] void fail(const std::string& wanted) const {
-    throw FileError("lexicon", where_ + ": at column " + std::to_string(at_ + 1) + " there should be " + wanted);
+    const std::string got = at_ < line_.size() ? "'" + std::string(1, line_[at_]) + "'" : "the end of the line";
+    throw FileError("lexicon", where_ + ": column " + std::to_string(at_ + 1) + ": " + expected_got(wanted, got));
   }
 
   std::string_view line_;
@@ -113,7 +114,8 @@ PronunciationData::PronunciationData(const std::vector<LexiconEntry>& entries, c
   if (options.test_words < 0 || options.validation_words < 0 ||
       options.test_words + options.validation_words >= static_cast<index_t>(entries.size()))
     throw ValueError("pronunciation_data",
-                     "of " + std::to_string(entries.size()) + " words, none are left for training");
+                     "words for validation and test within the " + std::to_string(entries.size()) + " that there are",
+                     options.validation_words, options.test_words);
   std::set<std::string> names;
   for (const LexiconEntry& entry : entries)
     for (const auto& variant : entry.variants) names.insert(variant.begin(), variant.end());
@@ -191,7 +193,7 @@ PronunciationData load_pronunciations(const std::string& path, const Pronunciati
 PronunciationErrors pronunciation_errors(const std::vector<PronunciationData::Word>& words,
                                          const std::vector<std::vector<index_t>>& guesses) {
   if (words.empty() || words.size() != guesses.size())
-    throw ValueError("pronunciation_errors", "there must be words, and a guess for each");
+    throw ValueError("pronunciation_errors", "words, and a guess for each", words.size(), guesses.size());
   index_t edits = 0, sounds = 0, wrong = 0;
   for (std::size_t w = 0; w < words.size(); ++w) {
     index_t fewest = -1, length = 0;

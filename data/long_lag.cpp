@@ -10,11 +10,10 @@ namespace xtape {
 
 namespace {
 
-void check(const char* task, bool sizes_fit, const char* sizes, index_t step, index_t batch) {
-  if (!sizes_fit) throw ValueError(task, sizes);
-  if (step < 0 || batch < 1)
-    throw ValueError(task, "the step must not be negative and the batch at least 1, not " + std::to_string(step) +
-                               " and " + std::to_string(batch));
+template <class... Got>
+void check(const char* task, index_t step, index_t batch, bool sizes_fit, const char* expected, Got... got) {
+  if (!sizes_fit) throw ValueError(task, expected, got...);
+  if (step < 0 || batch < 1) throw ValueError(task, "a step of at least 0 and a batch of at least 1", step, batch);
 }
 
 /// The random stream of one sequence.
@@ -31,7 +30,7 @@ LagBatch empty_batch(index_t batch, index_t steps, index_t filler) {
 }  // namespace
 
 AddingBatch adding_batch(index_t step, index_t batch, const AddingOptions& o) {
-  check("adding", o.steps >= 2, "a sequence must have at least 2 steps", step, batch);
+  check("adding", step, batch, o.steps >= 2, "sequences of at least 2 steps", o.steps);
   AddingBatch out;
   out.inputs.reserve(static_cast<std::size_t>(2 * batch * o.steps));
   for (index_t b = 0; b < batch; ++b) {
@@ -52,8 +51,8 @@ AddingBatch adding_batch(index_t step, index_t batch, const AddingOptions& o) {
 }
 
 LagBatch copy_batch(index_t step, index_t batch, const CopyOptions& o) {
-  check("copy", o.symbols >= 1 && o.length >= 1 && o.longest >= o.length,
-        "there must be symbols, and the longest lag must not be shorter than what is copied", step, batch);
+  check("copy", step, batch, o.symbols >= 1 && o.length >= 1 && o.longest >= o.length,
+        "symbols, a length, and a longest lag of at least the length", o.symbols, o.length, o.longest);
   LagBatch out = empty_batch(batch, o.steps(), o.symbols);
   for (index_t b = 0; b < batch; ++b) {
     Random random = random_of("copy", o.seed, step, b);
@@ -69,8 +68,8 @@ LagBatch copy_batch(index_t step, index_t batch, const CopyOptions& o) {
 }
 
 LagBatch recall_batch(index_t step, index_t batch, const RecallOptions& o) {
-  check("recall", o.keys >= 1 && o.values >= 1 && o.noise >= 1 && o.steps > o.keys,
-        "there must be keys, values and noise, and more steps than keys", step, batch);
+  check("recall", step, batch, o.keys >= 1 && o.values >= 1 && o.noise >= 1 && o.steps > o.keys,
+        "keys, values, noise, and more steps than keys", o.keys, o.values, o.noise, o.steps);
   LagBatch out = empty_batch(batch, o.steps, 0);
   const index_t last = o.steps - 1, noise = o.keys * o.values, questions = noise + o.noise;
   for (index_t b = 0; b < batch; ++b) {

@@ -147,8 +147,7 @@ NpyFile::NpyFile(const std::string& path) : content_(read_file(path)), tensor_{p
   if (content.size() < start) fail(path, "the file ends in its header");
   const std::size_t length = little_endian(content.substr(8, start - 8));
   if (length > content.size() - start)
-    fail(path, "a header of " + std::to_string(length) + " bytes is announced in a file of " +
-                   std::to_string(content.size()));
+    fail(path, expected_got("a header within the file of " + std::to_string(content.size()) + " bytes", length));
   const Header header = HeaderReader(path, content.substr(start, length)).read();
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) {
     return header.descr.size() == 3 && header.descr.substr(1) == t.descr;
@@ -160,8 +159,9 @@ NpyFile::NpyFile(const std::string& path) : content_(read_file(path)), tensor_{p
   const std::string_view data = content.substr(start + length);
   const std::size_t size = dtype_size(type->dtype);
   if (stored_bytes(header.shape, type->dtype, data.size()) != data.size())
-    fail(path, "shape " + shape_text(header.shape) + " and type '" + header.descr + "' do not take the " +
-                   std::to_string(data.size()) + " bytes that follow the header");
+    fail(path, expected_got("the bytes of shape " + shape_text(header.shape) + " and type '" + header.descr +
+                                "' after the header",
+                            data.size()));
   const bool column_major = header.fortran_order && header.shape.size() > 1;
   if (column_major || order == '>') reordered_ = column_major ? transposed(data, header.shape, size) : data;
   if (order == '>')

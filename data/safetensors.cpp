@@ -71,13 +71,15 @@ StoredTensor read_tensor(const std::string& path, const std::string& name, const
   const std::vector<std::size_t> sizes = numbers(path, name, tensor, "shape");
   const std::vector<std::size_t> offsets = numbers(path, name, tensor, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size())
-    fail(path, "data_offsets of " + in_quotes(name) + " are not a range within the " + std::to_string(data.size()) +
-                   " bytes of data");
+    fail(path, expected_got("data_offsets of " + in_quotes(name) + " as a range within the " +
+                                std::to_string(data.size()) + " bytes of data",
+                            offsets));
   const Shape shape(sizes.begin(), sizes.end());
   const std::size_t size = offsets[1] - offsets[0];
   if (stored_bytes(shape, *dtype, data.size()) != size)
-    fail(path, in_quotes(name) + " of shape " + shape_text(shape) + " and type " + type->get<std::string>() +
-                   " does not take the " + std::to_string(size) + " bytes of its data_offsets");
+    fail(path, expected_got("the bytes of shape " + shape_text(shape) + " and type " + type->get<std::string>() +
+                                " in the data_offsets of " + in_quotes(name),
+                            size));
   return {name, *dtype, shape, data.substr(offsets[0], size)};
 }
 
@@ -94,12 +96,11 @@ std::string checksum(json header, std::string_view data) {
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), content_(read_file(path)) {
   const std::string_view content = content_;
-  if (content.size() < 8) fail(path, "its " + std::to_string(content.size()) + " bytes are no header");
+  if (content.size() < 8) fail(path, expected_got("a header of at least 8 bytes", content.size()));
   std::uint64_t length = 0;
   for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(content[static_cast<std::size_t>(i)]);
   if (length > content.size() - 8 || length > kLargestHeader)
-    fail(path, "a header of " + std::to_string(length) + " bytes is announced in a file of " +
-                   std::to_string(content.size()));
+    fail(path, expected_got("a header within the file of " + std::to_string(content.size()) + " bytes", length));
   read_header(content.substr(8, length), content.substr(8 + length));
   check_places(content.substr(8 + length));
 }

@@ -14,7 +14,7 @@ constexpr index_t kBatchesInRun = 32;
 }  // namespace
 
 PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index_t filler) {
-  if (sequences.empty()) throw ValueError("padded", "there are no sequences");
+  if (sequences.empty()) throw ValueError("padded", "at least 1 sequence", 0);
   std::size_t longest = 0;
   for (const auto& sequence : sequences) longest = std::max(longest, sequence.size());
   PaddedSequences out{IndexArray(Shape{sequences.size(), longest}, filler), IndexArray(Shape{sequences.size()}),
@@ -39,7 +39,7 @@ std::vector<index_t> shuffled(index_t n, std::uint64_t seed, std::uint64_t strea
 LengthBatches::LengthBatches(std::vector<index_t> lengths, index_t batch, std::uint64_t seed)
     : lengths_(std::move(lengths)), batch_(batch), seed_(seed) {
   if (lengths_.empty() || batch < 1)
-    throw ValueError("length_batches", "there must be items, and a batch of at least 1");
+    throw ValueError("length_batches", "items, and a batch of at least 1", lengths_.size(), batch);
   batches_ = (static_cast<index_t>(lengths_.size()) + batch - 1) / batch;
 }
 
@@ -57,7 +57,7 @@ std::vector<index_t> LengthBatches::order_of(index_t epoch) const {
 }
 
 std::vector<index_t> LengthBatches::at(index_t step) const {
-  if (step < 0) throw ValueError("length_batches", "the step must not be negative");
+  if (step < 0) throw ValueError("length_batches", "a step of at least 0", step);
   if (epoch_ != step / batches_) {
     epoch_ = step / batches_;
     order_ = order_of(epoch_);

@@ -22,7 +22,7 @@ PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index
 /// The items in groups of `size`, in order; the last group may be smaller. Throws ValueError for a size below 1.
 template <class Item>
 std::vector<std::vector<Item>> groups_of(index_t size, const std::vector<Item>& items) {
-  if (size < 1) throw ValueError("groups_of", "a group must have at least 1 item, got " + std::to_string(size));
+  if (size < 1) throw ValueError("groups_of", "groups of at least 1 item", size);
   std::vector<std::vector<Item>> out;
   for (auto first = items.begin(); first != items.end(); first += std::ssize(out.back()))
     out.emplace_back(first, first + std::min<std::ptrdiff_t>(size, items.end() - first));

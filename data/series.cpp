@@ -25,19 +25,20 @@ Span span_of(SeriesData::Part part, index_t size) {
 SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
     : values_(std::move(values)), options_(options) {
   const SeriesOptions& o = options_;
-  const auto fail = [](const std::string& what) { throw ValueError("series", what); };
-  if (o.context < 1 || o.horizon < 1 || o.season < 1) fail("context, horizon and season must be at least 1");
+  if (o.context < 1 || o.horizon < 1 || o.season < 1)
+    throw ValueError("series", "context, horizon and season of at least 1", o.context, o.horizon, o.season);
   if (o.season > o.context)
-    fail("a season of " + std::to_string(o.season) + " values is longer than the context of " +
-         std::to_string(o.context));
+    throw ValueError("series", "a season within the context of " + std::to_string(o.context), o.season);
   for (std::size_t i = 0; i < values_.size(); ++i)
-    if (!std::isfinite(values_[i])) fail("value " + std::to_string(i) + " is not finite");
+    if (!std::isfinite(values_[i])) throw ValueError("series", "a finite value " + std::to_string(i), values_[i]);
   const auto size = static_cast<index_t>(values_.size());
   for (const Part part : {Part::train, Part::validation, Part::test}) {
     const Span span = span_of(part, size);
     if (span.end - span.begin < o.context + o.horizon)
-      fail("a part of " + std::to_string(span.end - span.begin) + " values is shorter than the context of " +
-           std::to_string(o.context) + " and the horizon of " + std::to_string(o.horizon));
+      throw ValueError("series",
+                       "at least " + std::to_string(o.context + o.horizon) + " values in each part for a context of " +
+                           std::to_string(o.context) + " and a horizon of " + std::to_string(o.horizon),
+                       span.end - span.begin);
   }
   const index_t trained = span_of(Part::train, size).end;
   double mean = 0;
@@ -48,11 +49,11 @@ SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
   }
   stddev_ = std::sqrt(stddev_ / static_cast<double>(trained));
   change_stddev_ = std::sqrt(change_stddev_ / static_cast<double>(trained - o.season));
-  if (!(change_stddev_ > 0)) fail("the values for training are the same in every season");
+  if (!(change_stddev_ > 0)) throw ValueError("series", "the values for training are the same in every season");
 }
 
 std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) const {
-  if (step < 0 || batch < 1) throw ValueError("series", "the step must not be negative, the batch at least 1");
+  if (step < 0 || batch < 1) throw ValueError("series", "a step of at least 0 and a batch of at least 1", step, batch);
   const Span span = span_of(Part::train, static_cast<index_t>(values_.size()));
   Random random(options_.seed, substream(stream_id("series_windows"), static_cast<std::uint64_t>(step)));
   std::vector<index_t> out;
@@ -61,7 +62,7 @@ std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) cons
 }
 
 std::vector<index_t> SeriesData::windows(Part part, index_t step) const {
-  if (step < 1) throw ValueError("series", "windows must be at least 1 value apart");
+  if (step < 1) throw ValueError("series", "windows at least 1 value apart", step);
   const Span span = span_of(part, static_cast<index_t>(values_.size()));
   std::vector<index_t> out;
   for (index_t begin = span.begin; begin + options_.context + options_.horizon <= span.end; begin += step)

@@ -132,7 +132,7 @@ void read_any(const StoredTensor& tensor, To* out) {
   for (std::size_t i = 0; i < tensor.size(); ++i) {
     const char c = tensor.bytes[i];
     if (c != 0 && c != 1)
-      throw FileError("tensor " + tensor.name, "element " + std::to_string(i) + " of type BOOL is neither 0 nor 1");
+      throw FileError("tensor " + tensor.name, "0 or 1 as element " + std::to_string(i) + " of type BOOL", +c);
     out[i] = static_cast<To>(c);
   }
 }

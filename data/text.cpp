@@ -26,13 +26,13 @@ std::string complaint(std::string_view text, const TextOptions& options) {
   const auto size = static_cast<index_t>(of_bytes ? text.size() : count_code_points(text));
   const index_t train = train_part(size);
   if (std::min(train, size - train) > options.context) return "";
-  return "the text is too short: its " + std::to_string(size) + " symbols give " + std::to_string(train) +
-         " for training and " + std::to_string(size - train) +
-         " for validation, and each needs more than the context of " + std::to_string(options.context);
+  return expected_got(
+      "more symbols for training and for validation than the context of " + std::to_string(options.context), train,
+      size - train);
 }
 
 void require_positive(const char* op, const char* name, index_t value) {
-  if (value < 1) throw ValueError(op, std::string(name) + " must be at least 1, not " + std::to_string(value));
+  if (value < 1) throw ValueError(op, std::string(name) + " of at least 1", value);
 }
 
 Vocabulary vocabulary_of(std::string_view text, const TextOptions& options) {
@@ -65,7 +65,7 @@ Batch TextData::windows_at(const std::vector<index_t>& starts) const {
 }
 
 Batch TextData::train_batch(index_t step, index_t batch) const {
-  if (step < 0) throw ValueError("train_batch", "step must not be negative, not " + std::to_string(step));
+  if (step < 0) throw ValueError("train_batch", "step of at least 0", step);
   require_positive("train_batch", "batch", batch);
   Random random(seed_, substream(stream_id("text.train"), static_cast<std::uint64_t>(step)));
   std::vector<index_t> starts(static_cast<std::size_t>(batch));
@@ -90,8 +90,10 @@ index_t TextData::windows_in_stream(index_t size, index_t streams) const {
   require_positive("text", "streams", streams);
   const index_t windows = (size - 1) / streams / context_;
   if (windows < 1)
-    throw ValueError("text", std::to_string(size) + " symbols in " + std::to_string(streams) +
-                                 " streams are fewer for each than the context of " + std::to_string(context_));
+    throw ValueError("text",
+                     "more symbols than the context of " + std::to_string(context_) + " for each of " +
+                         std::to_string(streams) + " streams",
+                     std::to_string(size) + " in all");
   return windows;
 }
 
@@ -105,7 +107,7 @@ Batch TextData::stream_windows(index_t begin, index_t size, index_t window, inde
 index_t TextData::train_stream_windows(index_t streams) const { return windows_in_stream(train_size_, streams); }
 
 Batch TextData::train_stream(index_t step, index_t streams) const {
-  if (step < 0) throw ValueError("train_stream", "step must not be negative, not " + std::to_string(step));
+  if (step < 0) throw ValueError("train_stream", "step of at least 0", step);
   return stream_windows(0, train_size_, step % train_stream_windows(streams), streams);
 }
 
@@ -122,7 +124,7 @@ std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index
   require_positive("reading_batches", "context", context);
   require_positive("reading_batches", "batch", batch);
   const auto targets = static_cast<index_t>(ids.size()) - 1;
-  if (targets < 1) throw ValueError("reading_batches", "a text of fewer than two symbols has nothing to predict");
+  if (targets < 1) throw ValueError("reading_batches", "at least 2 symbols", ids.size());
   std::vector<Batch> batches;
   for (index_t begin = 0; begin < targets;) {
     const index_t length = std::min(context, targets - begin);

@@ -25,8 +25,9 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return out;
 }
 
-[[noreturn]] void fail_line(std::size_t number, const std::string& text) {
-  throw FileError("verses", "line " + std::to_string(number + 1) + " of the references " + text);
+[[noreturn]] void fail_line(std::size_t number, const char* expected, std::string_view got) {
+  throw FileError("verses",
+                  "line " + std::to_string(number + 1) + " of the references: " + expected_got(expected, got));
 }
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -34,7 +35,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 }  // namespace
 
 index_t verse_part(index_t book) {
-  if (book < 1 || book > kBooks) throw IndexError("verse_part", "book " + std::to_string(book) + " is outside 1..66");
+  check_index("verse_part", "books", book, 1, kBooks);
   return std::lower_bound(kLastBooks.begin(), kLastBooks.end(), book) - kLastBooks.begin();
 }
 
@@ -57,10 +58,10 @@ std::vector<std::string> words_of(std::string_view text) {
 
 std::vector<Verse> parse_verses(std::string_view text, std::string_view references) {
   const auto verses = lines_of(without_byte_order_mark(text)), rows = lines_of(without_byte_order_mark(references));
-  if (rows.empty() || rows[0] != "book\tchapter\tverse") fail_line(0, "is not the header book, chapter, verse");
+  const std::string_view header = rows.empty() ? "" : rows[0];
+  if (header != "book\tchapter\tverse") fail_line(0, "the columns book, chapter, verse", header);
   if (rows.size() != verses.size() + 1)
-    throw FileError("verses",
-                    std::to_string(verses.size()) + " verses have " + std::to_string(rows.size() - 1) + " references");
+    throw FileError("verses", "a reference for each of " + std::to_string(verses.size()) + " verses", rows.size() - 1);
   std::vector<Verse> out;
   std::string_view book, chapter;
   index_t books = 0, chapters = -1;
@@ -68,11 +69,11 @@ std::vector<Verse> parse_verses(std::string_view text, std::string_view referenc
     const std::string_view row = rows[i + 1];
     const std::size_t first = row.find('\t'),
                       second = first == std::string_view::npos ? first : row.find('\t', first + 1);
-    if (second == std::string_view::npos) fail_line(i + 1, "has not three columns");
+    if (second == std::string_view::npos) fail_line(i + 1, "three columns", row);
     if (row.substr(0, first) != book) {
       book = row.substr(0, first);
       chapter = {};
-      if (++books > kBooks) fail_line(i + 1, "begins a 67th book");
+      if (++books > kBooks) fail_line(i + 1, "66 books", "another");
     }
     if (row.substr(first, second - first) != chapter) {
       chapter = row.substr(first, second - first);
@@ -80,13 +81,14 @@ std::vector<Verse> parse_verses(std::string_view text, std::string_view referenc
     }
     out.push_back({verse_part(books), chapters, std::string(verses[i])});
   }
-  if (books != kBooks) throw FileError("verses", "there are " + std::to_string(books) + " books, not 66");
+  if (books != kBooks) throw FileError("verses", "66 books", books);
   return out;
 }
 
 VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_(o.seed) {
   if (!(o.test_share > 0) || !(o.validation_share > 0) || !(o.test_share + o.validation_share < 1))
-    throw ValueError("verse_data", "the shares of test and validation must be above 0 and below 1 together");
+    throw ValueError("verse_data", "positive shares of test and validation that are below 1 together", o.test_share,
+                     o.validation_share);
   index_t groups = 0;
   for (const Verse& verse : verses) groups = std::max(groups, verse.group + 1);
   const std::vector<index_t> order = shuffled(groups, o.seed, stream_id("verse_split"));
@@ -115,7 +117,8 @@ VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_
     side(verse).push_back(std::move(example));
   }
   if (train_.empty() || validation_.empty() || test_.empty())
-    throw ValueError("verse_data", "there are too few chapters for the three sides");
+    throw ValueError("verse_data", "chapters for training, validation and test", train_.size(), validation_.size(),
+                     test_.size());
 }
 
 VerseData::Batch VerseData::batch_of(const std::vector<Example>& examples) {
@@ -155,7 +158,7 @@ NaiveBayes::NaiveBayes(const std::vector<VerseData::Example>& examples, index_t 
       log_prior_(static_cast<std::size_t>(parts)),
       log_likelihood_(static_cast<std::size_t>(parts * vocab), smoothing) {
   if (examples.empty() || !(smoothing > 0))
-    throw ValueError("naive_bayes", "there must be examples, and the smoothing must be positive");
+    throw ValueError("naive_bayes", "examples, and a positive smoothing", examples.size(), smoothing);
   for (const auto& example : examples) {
     ++log_prior_[static_cast<std::size_t>(example.part)];
     for (index_t word : example.words) ++log_likelihood_[static_cast<std::size_t>(example.part * vocab + word)];
@@ -179,7 +182,7 @@ index_t NaiveBayes::classify(const std::vector<index_t>& words) const {
 }
 
 NaiveBayes NaiveBayes::chosen(const VerseData& data, const std::vector<double>& smoothings) {
-  if (smoothings.empty()) throw ValueError("naive_bayes", "there must be smoothings to choose from");
+  if (smoothings.empty()) throw ValueError("naive_bayes", "at least 1 smoothing", 0);
   std::size_t most = 0;
   double best = smoothings.front();
   for (double smoothing : smoothings) {

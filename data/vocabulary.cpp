@@ -27,7 +27,7 @@ std::string named(char32_t symbol) {
 
 Vocabulary::Vocabulary(bool of_bytes, std::vector<char32_t> symbols)
     : of_bytes_(of_bytes), symbols_(std::move(symbols)) {
-  if (symbols_.empty()) throw ValueError("vocabulary", "a vocabulary needs at least one character");
+  if (symbols_.empty()) throw ValueError("vocabulary", "at least 1 character", 0);
   for (char32_t symbol : symbols_) ids_.emplace_back(symbol, static_cast<index_t>(ids_.size()));
   std::sort(ids_.begin(), ids_.end());
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
@@ -66,7 +66,7 @@ Vocabulary Vocabulary::load(const std::string& path) {
     const char32_t symbol = text.empty() ? 0 : next_code_point(text, position);
     if (text.empty() || position != text.size()) fail("'" + text + "' is not one character");
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= by_id.size())
-      fail("the id of " + named(symbol) + " is not one of 0.." + std::to_string(by_id.size() - 1));
+      fail(expected_got("an id of " + named(symbol) + " in 0.." + std::to_string(by_id.size() - 1), id.dump()));
     if (std::exchange(by_id[id.get<std::size_t>()], symbol)) fail("the id " + id.dump() + " stands twice");
   }
   std::vector<char32_t> all;
@@ -86,9 +86,8 @@ index_t Vocabulary::next_id(std::string_view text, std::size_t& position) const 
   const char32_t symbol = next_code_point(text, position);
   const auto found = std::lower_bound(ids_.begin(), ids_.end(), std::pair<char32_t, index_t>(symbol, 0));
   if (found == ids_.end() || found->first != symbol)
-    throw ValueError("vocabulary", named(symbol) + " at position " +
-                                       std::to_string(count_code_points(text.substr(0, start))) +
-                                       " is not one of the " + std::to_string(size()) + " known characters");
+    throw ValueError("vocabulary", "one of the " + std::to_string(size()) + " known characters",
+                     named(symbol) + " at position " + std::to_string(count_code_points(text.substr(0, start))));
   return found->second;
 }
 
@@ -105,8 +104,7 @@ std::string Vocabulary::decode(const IndexArray& ids) const { return decode(std:
 std::string Vocabulary::decode(std::span<const index_t> ids) const {
   std::string out;
   for (index_t id : ids) {
-    if (id < 0 || id >= size())
-      throw IndexError("vocabulary", "there is no symbol " + std::to_string(id) + " among " + std::to_string(size()));
+    check_index("vocabulary", "ids", id, 0, size() - 1);
     append_symbol(out, symbols_[static_cast<std::size_t>(id)]);
   }
   return out;

@@ -12,7 +12,7 @@ void evaluate(const TrainedWeights& trained, const std::string& text_file) {
   ParamStore store;
   const CharRNN model(store.root(), char_rnn_config_from(trained.shapes()));
   trained.load(store);
-  CharRNNState carried;
+  RecurrentState carried;
   const auto reader = [&](const IndexArray& window) {
     CharRNNOutput out = model(window, carried);
     carried = out.state;
@@ -70,13 +70,13 @@ void train(int argc, char** argv) {
 
   // Parallel streams read the text from front to end. The state is carried from batch to batch; gradients stop at the
   // first character of each batch.
-  CharRNNState state;
+  RecurrentState state;
   checkpoints.carry("h", state.h);
   checkpoints.carry("c", state.c);
   for (index_t step = checkpoints.resume(); step < args.steps(); ++step) {
     std::optional<double> validation_loss;
     if (step % val_interval == 0 || step + 1 == args.steps()) {
-      CharRNNState carried;
+      RecurrentState carried;
       const auto reader = [&](const IndexArray& ids) {
         CharRNNOutput out = model(ids, carried);
         carried = out.state;

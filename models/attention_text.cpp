@@ -11,8 +11,7 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
   const std::size_t rank = weights.shape().size();
   if (rank < 2 || weights.shape()[rank - 2] != queries.size() || weights.shape()[rank - 1] != keys.size() ||
       weights.size() != queries.size() * keys.size())
-    fail_shapes<Shape>("attention_text", "expected weights [T, S] of so many queries and keys",
-                       {expected, weights.shape()});
+    throw ShapeError("attention_text", "weights of shape " + shape_text(expected), weights.shape());
   constexpr std::size_t kMargin = 10;
   std::string out(kMargin, ' ');
   for (char key : keys) (out += ' ') += key;

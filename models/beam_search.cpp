@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/softmax.hpp>
 #include <xtape/core/ops/unary.hpp>
 #include <xtape/models/beam_search.hpp>
@@ -123,9 +122,10 @@ Tensor log_probabilities_of(const Tensor& logits) {
 std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep& step, const BeamSelect& select,
                                                  const BeamSearchOptions& options) {
   if (sources < 1 || options.beams < 1 || options.longest < 1)
-    throw ValueError("beam_search", "sources, beams and longest must be at least 1");
+    throw ValueError("beam_search", "sources, beams and longest of at least 1", sources, options.beams,
+                     options.longest);
   if (!std::isfinite(options.length_power))
-    throw ValueError("beam_search", "the length power must be finite, but is " + number_text(options.length_power));
+    throw ValueError("beam_search", "a finite length power", options.length_power);
   const index_t total = sources * options.beams;
   std::vector<Search> searches(static_cast<std::size_t>(sources), Search(options));
   IndexArray tokens(Shape{static_cast<std::size_t>(total), 1}, options.start),
@@ -135,7 +135,7 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
     if (!first && options.beams > 1) select(rows);
     const Tensor logits = step(tokens);
     if (logits.rank() != 3 || logits.size(0) != total || logits.size(1) != 1)
-      fail_shapes<Shape>("beam_search", "logits must be [B beams, 1, V]", {tokens.shape(), logits.shape()});
+      throw ShapeError("beam_search", "logits [" + std::to_string(total) + ", 1, V]", logits.shape());
     const Tensor log_probabilities = log_probabilities_of(logits);
     const index_t vocab = logits.size(2);
     for (index_t s = 0; s < sources; ++s) {

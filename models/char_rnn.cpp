@@ -1,5 +1,8 @@
 #include <xtape/core/error.hpp>
 #include <xtape/models/char_rnn.hpp>
+#include <xtape/nn/gru.hpp>
+#include <xtape/nn/lstm.hpp>
+#include <xtape/nn/rnn.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -7,57 +10,38 @@ CellKind parse_cell_kind(std::string_view name) {
   if (name == "rnn") return CellKind::rnn;
   if (name == "gru") return CellKind::gru;
   if (name == "lstm") return CellKind::lstm;
-  throw ValueError("char_rnn", "there is no cell '" + std::string(name) + "'; there are rnn, gru and lstm");
+  throw ValueError("char_rnn", "a cell rnn, gru or lstm", "'" + std::string(name) + "'");
 }
 
-CharRNN::Layers CharRNN::layers_of(const Scope& scope, const CharRNNConfig& c) {
-  if (c.forget_bias && c.cell != CellKind::lstm) throw ValueError("char_rnn", "only lstm cells have a forget bias");
+namespace {
+
+RecurrentStack recurrent_layers(const Scope& scope, const CharRNNConfig& c) {
+  if (c.forget_bias && c.cell != CellKind::lstm) throw ValueError("char_rnn", "lstm cells for a forget bias", "others");
   switch (c.cell) {
     case CellKind::rnn:
-      return Layers(std::in_place_type<RNN>, scope, c.embedding, c.hidden,
-                    RNNOptions{.layers = c.layers, .dropout = c.dropout, .init = c.init});
+      return RNN(scope, c.embedding, c.hidden, {.layers = c.layers, .dropout = c.dropout, .init = c.init});
     case CellKind::gru:
-      return Layers(std::in_place_type<GRU>, scope, c.embedding, c.hidden,
-                    GRUOptions{.layers = c.layers, .dropout = c.dropout, .init = c.init});
+      return GRU(scope, c.embedding, c.hidden, {.layers = c.layers, .dropout = c.dropout, .init = c.init});
     case CellKind::lstm:
       break;
   }
-  return Layers(std::in_place_type<LSTM>, scope, c.embedding, c.hidden,
-                LSTMOptions{.layers = c.layers, .dropout = c.dropout, .forget_bias = c.forget_bias, .init = c.init});
+  return LSTM(scope, c.embedding, c.hidden,
+              {.layers = c.layers, .dropout = c.dropout, .forget_bias = c.forget_bias, .init = c.init});
 }
+
+}  // namespace
 
 CharRNN::CharRNN(const Scope& scope, const CharRNNConfig& config)
     : config_(config),
       embedding_(scope / "embedding", config.vocab, config.embedding),
-      layers_(layers_of(scope / "rnn", config)),
+      layers_(recurrent_layers(scope / "rnn", config)),
       dropout_(scope / "dropout", config.dropout),
       head_(scope / "head", config.hidden, config.vocab) {}
 
-CharRNNOutput CharRNN::operator()(const IndexArray& ids, const CharRNNState& state) const {
-  if (ids.dimension() != 2)
-    fail_shapes<Shape>("char_rnn", "ids must be [B, T]", {Shape(ids.shape().begin(), ids.shape().end())});
-  const Tensor x = embedding_(ids);
-  CharRNNOutput out;
-  Tensor y;
-  if (const auto* lstm = std::get_if<LSTM>(&layers_)) {
-    const LSTMOutput s = (*lstm)(x, state);
-    y = s.y;
-    out.state = s.state;
-  } else {
-    if (!state.c.empty()) throw ShapeError("char_rnn", "the state has a cell state c, but only lstm cells have one");
-    const RNNState hidden = {state.h};
-    if (const auto* gru = std::get_if<GRU>(&layers_)) {
-      const GRUOutput s = (*gru)(x, hidden);
-      y = s.y;
-      out.state.h = s.state.h;
-    } else {
-      const RNNOutput s = std::get<RNN>(layers_)(x, hidden);
-      y = s.y;
-      out.state.h = s.state.h;
-    }
-  }
-  out.logits = head_(dropout_(y));
-  return out;
+CharRNNOutput CharRNN::operator()(const IndexArray& ids, const RecurrentState& state) const {
+  if (ids.dimension() != 2) throw ShapeError("char_rnn", "ids [B, T]", ids.shape());
+  const auto [y, next] = layers_(embedding_(ids), state);
+  return {head_(dropout_(y)), next};
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

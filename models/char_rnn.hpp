@@ -3,13 +3,10 @@
 
 #include <xtape/nn/dropout.hpp>
 #include <xtape/nn/embedding.hpp>
-#include <xtape/nn/gru.hpp>
 #include <xtape/nn/linear.hpp>
-#include <xtape/nn/lstm.hpp>
-#include <xtape/nn/rnn.hpp>
+#include <xtape/nn/recurrent.hpp>
 
 #include <string_view>
-#include <variant>
 
 namespace xtape::inline XTAPE_DTYPE {
 
@@ -29,16 +26,13 @@ struct CharRNNConfig {
   std::optional<double> forget_bias = {};  ///< lstm only; see LSTMOptions
 };
 
-/// c is empty unless the cells are LSTM cells.
-using CharRNNState = LSTMState;
-
 struct CharRNNOutput {
   Tensor logits;  ///< [B, T, vocab]: logits of the character that follows each input
-  CharRNNState state;
+  RecurrentState state;
 };
 
 /// Maps ids [B, T] to the logits [B, T, vocab] of the characters that follow. `state` is the state after the preceding
-/// characters. A state passed from one call to the next carries gradients; CharRNNState::detach() ends them.
+/// characters. A state passed from one call to the next carries gradients; RecurrentState::detach() ends them.
 /// Parameters: embedding.weight, rnn.* (see RNN, GRU, LSTM), head.*.
 class CharRNN {
  public:
@@ -47,17 +41,14 @@ class CharRNN {
   CharRNN(const Scope& scope, const CharRNNConfig& config);
 
   /// Throws ShapeError if ids or state have the wrong shape, IndexError for an id outside the vocabulary.
-  CharRNNOutput operator()(const IndexArray& ids, const CharRNNState& state = {}) const;
+  CharRNNOutput operator()(const IndexArray& ids, const RecurrentState& state = {}) const;
 
   const CharRNNConfig& config() const { return config_; }
 
  private:
-  using Layers = std::variant<RNN, GRU, LSTM>;
-  static Layers layers_of(const Scope& scope, const CharRNNConfig& config);
-
   CharRNNConfig config_;
   Embedding embedding_;
-  Layers layers_;
+  RecurrentStack layers_;
   Dropout dropout_;
   Linear head_;
 };

@@ -10,7 +10,7 @@ std::pair<index_t, index_t> matrix(const char* model, const WeightShapes& shapes
   const auto found = shapes.find(name);
   if (found == shapes.end()) throw ValueError(model, "the weights have no " + name);
   if (found->second.size() != 2 || found->second[0] == 0 || found->second[1] == 0)
-    throw ValueError(model, "the weight " + name + " must be a matrix, not of shape " + shape_text(found->second));
+    throw ValueError(model, "a matrix " + name, found->second);
   return {static_cast<index_t>(found->second[0]), static_cast<index_t>(found->second[1])};
 }
 
@@ -31,9 +31,7 @@ CharRNNConfig char_rnn_config_from(const WeightShapes& shapes) {
   if (rows == 4 * hidden) config.cell = CellKind::lstm;
   else if (rows == 3 * hidden) config.cell = CellKind::gru;
   else if (rows == hidden) config.cell = CellKind::rnn;
-  else
-    throw ValueError("char_rnn", "rnn.weight_hh_l0 has " + std::to_string(rows) + " rows for a hidden size of " +
-                                     std::to_string(hidden) + ", which fits no kind of cell");
+  else throw ValueError("char_rnn", "1, 3 or 4 times " + std::to_string(hidden) + " rows of rnn.weight_hh_l0", rows);
   return config;
 }
 

@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/models/generate.hpp>
 #include <xtape/models/most_likely.hpp>
 
@@ -27,11 +26,9 @@ std::vector<index_t> by_likelihood(const std::vector<double>& logits) {
 
 void check_options(const char* op, const GenerateOptions& options) {
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
-    throw ValueError(op,
-                     "the temperature must not be negative or infinite, but is " + number_text(options.temperature));
-  if (options.top_k < 0) throw ValueError(op, "top_k must not be negative, but is " + std::to_string(options.top_k));
-  if (!(options.top_p > 0 && options.top_p <= 1))
-    throw ValueError(op, "top_p must be above 0 and at most 1, but is " + number_text(options.top_p));
+    throw ValueError(op, "a temperature that is finite and at least 0", options.temperature);
+  if (options.top_k < 0) throw ValueError(op, "a top_k of at least 0", options.top_k);
+  if (!(options.top_p > 0 && options.top_p <= 1)) throw ValueError(op, "a top_p above 0 and at most 1", options.top_p);
 }
 
 }  // namespace
@@ -73,8 +70,8 @@ IndexArray sequence(std::span<const index_t> tokens) {
 /// Generates tokens after the prompt. `next_logits(tokens)` returns the logits [V] of the token after `tokens`.
 template <class NextLogits>
 std::vector<index_t> write(std::vector<index_t> prompt, const GenerateOptions& options, const NextLogits& next_logits) {
-  if (prompt.empty()) throw ValueError("generate", "the prompt is empty");
-  if (options.length < 0) throw ValueError("generate", "the length must not be negative");
+  if (prompt.empty()) throw ValueError("generate", "a prompt of at least 1 token", 0);
+  if (options.length < 0) throw ValueError("generate", "a length of at least 0", options.length);
   check_options("generate", options);
   const std::size_t given = prompt.size();
   std::vector<index_t> tokens = std::move(prompt);
@@ -100,7 +97,7 @@ std::vector<index_t> generate(const TransformerLM& model, std::vector<index_t> p
 }
 
 std::vector<index_t> generate(const CharRNN& model, std::vector<index_t> prompt, const GenerateOptions& options) {
-  CharRNNState state;
+  RecurrentState state;
   std::size_t read = 0;  // number of tokens that the state has processed
   return write(std::move(prompt), options, [&](const std::vector<index_t>& tokens) {
     const CharRNNOutput out = model(sequence(std::span(tokens).subspan(read)), state);

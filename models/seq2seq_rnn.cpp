@@ -25,7 +25,7 @@ IndexArray lengths_of(const Mask& padding) {
     const bool* row = padding.data() + b * steps;
     const bool* end = std::find(row, row + steps, true);
     if (std::find(end, row + steps, false) != row + steps)
-      throw ValueError("seq2seq_rnn", "the padding must be on the right");
+      throw ValueError("seq2seq_rnn", "padding on the right", "steps after it");
     out.data()[b] = end - row;
   }
   return out;
@@ -70,10 +70,10 @@ Seq2SeqRNN::Seq2SeqRNN(const Scope& scope, const Seq2SeqRNNConfig& c)
       head_(scope / "head", 3 * c.hidden + c.embedding, c.target_vocab) {}
 
 Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& source_padding, index_t beams) const {
-  if (source.dimension() != 2) fail_shapes<Shape>("seq2seq_rnn", "source must be [B, S]", {source.shape()});
-  if (beams < 1) throw ValueError("seq2seq_rnn", "there must be at least 1 beam");
+  if (source.dimension() != 2) throw ShapeError("seq2seq_rnn", "a source [B, S]", source.shape());
+  if (beams < 1) throw ValueError("seq2seq_rnn", "at least 1 beam", beams);
   const Tensor x = without_padding("seq2seq_rnn", source_dropout_(source_embedding_(source)), source_padding);
-  const GRUOutput encoded = encoder_(x, {}, lengths_of(source_padding));
+  const RecurrentOutput encoded = encoder_(x, {}, lengths_of(source_padding));
   Decoding out = {encoded.y, key_proj_(encoded.y), source_padding, tanh(bridge_(encoded.state.h[1]))};
   if (beams > 1) {
     const IndexArray rows = repeated_rows(encoded.y.size(0), beams);
@@ -93,7 +93,7 @@ Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& sou
 }
 
 Tensor Seq2SeqRNN::run(const IndexArray& target, Decoding& decoding, std::vector<Tensor>* weights) const {
-  if (target.dimension() != 2) fail_shapes<Shape>("seq2seq_rnn", "target must be [B, T]", {target.shape()});
+  if (target.dimension() != 2) throw ShapeError("seq2seq_rnn", "a target [B, T]", target.shape());
   const Tensor inputs = target_dropout_(target_embedding_(target));
   const AttentionOptions padded = {.key_padding = decoding.source_padding};
   const index_t batch = inputs.size(0);

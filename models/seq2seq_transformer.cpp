@@ -16,7 +16,8 @@ namespace {
 
 Seq2SeqTransformerConfig checked(const Seq2SeqTransformerConfig& c) {
   if (c.source_vocab < 1 || c.target_vocab < 1 || c.context < 1 || c.encoder_layers < 1 || c.decoder_layers < 1)
-    throw ValueError("seq2seq_transformer", "vocabularies, context and layers must be at least 1");
+    throw ValueError("seq2seq_transformer", "vocabularies, context and layers of at least 1", c.source_vocab,
+                     c.target_vocab, c.context, c.encoder_layers, c.decoder_layers);
   return c;
 }
 
@@ -61,11 +62,10 @@ Seq2SeqTransformer::Seq2SeqTransformer(const Scope& scope, const Seq2SeqTransfor
 /// Embeddings of the tokens plus the encodings of their positions, which count from `first`.
 Tensor Seq2SeqTransformer::embedded(const Embedding& embedding, const IndexArray& ids, index_t first,
                                     const Dropout& dropout) const {
-  if (ids.dimension() != 2) fail_shapes<Shape>("seq2seq_transformer", "ids must be [B, T]", {ids.shape()});
+  if (ids.dimension() != 2) throw ShapeError("seq2seq_transformer", "ids [B, T]", ids.shape());
   const index_t end = first + static_cast<index_t>(ids.shape()[1]);
   if (end > config_.context)
-    throw ShapeError("seq2seq_transformer", std::to_string(end) + " positions are more than the context of " +
-                                                std::to_string(config_.context));
+    throw ShapeError("seq2seq_transformer", "at most " + std::to_string(config_.context) + " positions", end);
   const real scale = static_cast<real>(std::sqrt(static_cast<double>(config_.width)));
   return dropout(embedding(ids) * scale + slice(sinusoids_, 0, first, end));
 }
@@ -104,7 +104,7 @@ Array Seq2SeqTransformer::attention_to_source(const IndexArray& source, const Ma
 
 Seq2SeqTransformer::Decoding Seq2SeqTransformer::start(const IndexArray& source, const Mask& source_padding,
                                                        index_t beams) const {
-  if (beams < 1) throw ValueError("seq2seq_transformer", "there must be at least 1 beam");
+  if (beams < 1) throw ValueError("seq2seq_transformer", "at least 1 beam", beams);
   const Tensor encoded = encode(source, source_padding);
   const index_t sources = encoded.size(0), rows = sources * beams;
   const auto copies = [&](const auto& from, auto to) {  // repeats each row of the first axis `beams` times

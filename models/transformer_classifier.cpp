@@ -17,7 +17,8 @@ namespace {
 
 TransformerClassifierConfig checked(const TransformerClassifierConfig& c) {
   if (c.vocab < 1 || c.classes < 1 || c.context < 1 || c.layers < 1)
-    throw ValueError("transformer_classifier", "vocab, classes, context and layers must be at least 1");
+    throw ValueError("transformer_classifier", "vocab, classes, context and layers of at least 1", c.vocab, c.classes,
+                     c.context, c.layers);
   return c;
 }
 
@@ -70,8 +71,8 @@ Tensor TransformerClassifier::pooled(const Tensor& x, const Mask& padding) const
 
 Tensor TransformerClassifier::operator()(const IndexArray& ids, const Mask& padding) const {
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context || ids.shape()[1] == 0)
-    fail_shapes<Shape>("transformer_classifier",
-                       "ids must be [B, T] with T from 1 to " + std::to_string(config_.context), {ids.shape()});
+    throw ShapeError("transformer_classifier", "ids [B, T] with T from 1 to " + std::to_string(config_.context),
+                     ids.shape());
   const real scale = static_cast<real>(std::sqrt(static_cast<double>(config_.width)));
   const Tensor positions = slice(sinusoids_, 0, 0, static_cast<index_t>(ids.shape()[1]));
   Tensor x = dropout_(without_padding("transformer_classifier", embedding_(ids) * scale + positions, padding));

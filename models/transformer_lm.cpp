@@ -14,8 +14,7 @@ namespace {
 
 TransformerLMConfig checked(const TransformerLMConfig& c) {
   if (c.vocab < 1 || c.context < 1 || c.layers < 1)
-    throw ValueError("transformer_lm", "vocab, context and layers must be at least 1, not " + std::to_string(c.vocab) +
-                                           ", " + std::to_string(c.context) + " and " + std::to_string(c.layers));
+    throw ValueError("transformer_lm", "vocab, context and layers of at least 1", c.vocab, c.context, c.layers);
   return c;
 }
 
@@ -77,8 +76,7 @@ Positions parse_positions(std::string_view name) {
   if (name == "sinusoidal") return Positions::sinusoidal;
   if (name == "rotary") return Positions::rotary;
   if (name == "alibi") return Positions::alibi;
-  throw ValueError("transformer_lm", "there are no positions '" + std::string(name) +
-                                         "'; there are learned, sinusoidal, rotary and alibi");
+  throw ValueError("transformer_lm", "positions learned, sinusoidal, rotary or alibi", "'" + std::string(name) + "'");
 }
 
 TransformerLM::TransformerLM(const Scope& scope, const TransformerLMConfig& config)
@@ -117,8 +115,7 @@ Tensor TransformerLM::logits(const Tensor& x) const {
 /// The input of the first layer.
 Tensor TransformerLM::embedded(const IndexArray& ids) const {
   if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context)
-    fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with T at most " + std::to_string(config_.context),
-                       {ids.shape()});
+    throw ShapeError("transformer_lm", "ids [B, T] with T at most " + std::to_string(config_.context), ids.shape());
   IndexArray steps(Shape{ids.shape()[1]});
   std::iota(steps.begin(), steps.end(), 0);
   const Tensor tokens = token_embedding_(ids), positions = position_rows(steps);
@@ -133,7 +130,7 @@ Tensor TransformerLM::operator()(const IndexArray& ids) const {
 
 Array TransformerLM::attention_weights(const IndexArray& ids) const {
   if (ids.dimension() != 1 || ids.size() == 0)
-    fail_shapes<Shape>("transformer_lm", "the ids of one sequence must be [T] with T at least 1", {ids.shape()});
+    throw ShapeError("transformer_lm", "ids [T] of one sequence with T at least 1", ids.shape());
   IndexArray row(Shape{1, ids.size()});
   std::copy(ids.begin(), ids.end(), row.begin());
   Tensor x = embedded(row).detach();
@@ -156,7 +153,7 @@ TransformerCache TransformerLM::cache(index_t batch) const {
 Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const IndexArray& lengths) const {
   const std::size_t batch = cache.lengths().size();
   if (ids.dimension() != 2 || ids.shape()[0] != batch)
-    fail_shapes<Shape>("transformer_lm", "ids must be [B, T] with the B of the cache", {ids.shape(), Shape{batch}});
+    throw ShapeError("transformer_lm", "ids [B, T] with B = " + std::to_string(batch), ids.shape());
   IndexArray positions(ids.shape());
   const auto time = static_cast<index_t>(ids.shape()[1]);
   for (index_t i = 0; i < static_cast<index_t>(ids.size()); ++i) {
@@ -164,8 +161,7 @@ Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const
     const bool real_one =
         lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
     if (real_one && position >= config_.context)
-      throw ValueError("transformer_lm", std::to_string(position + 1) + " positions are more than the context of " +
-                                             std::to_string(config_.context));
+      throw ValueError("transformer_lm", "at most " + std::to_string(config_.context) + " positions", position + 1);
     positions.data()[i] = std::min(position, config_.context - 1);  // padded positions may take any valid row
   }
   const Tensor tokens = token_embedding_(ids), rows = position_rows(positions);

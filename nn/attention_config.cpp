@@ -18,8 +18,7 @@ const std::vector<std::string>& attention_config_names() {
 AttentionConfig attention_config(std::string_view name, index_t heads) {
   if (name == "mqa") return {.key_heads = 1};
   if (name == "gqa") {
-    if (heads % 2 != 0)
-      throw ValueError("attention", "gqa needs an even number of heads, not " + std::to_string(heads));
+    if (heads % 2 != 0) throw ValueError("attention", "an even number of heads for gqa", heads);
     return {.key_heads = heads / 2};
   }
   using enum AttentionKind;
@@ -36,7 +35,7 @@ AttentionConfig attention_config(std::string_view name, index_t heads) {
     if (name == known) return {.kind = kind};
   std::string known;
   for (const std::string& other : attention_config_names()) known += (known.empty() ? "" : ", ") + other;
-  throw ValueError("attention", "there is no attention '" + std::string(name) + "'; there are " + known);
+  throw ValueError("attention", "one of " + known, "'" + std::string(name) + "'");
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -124,10 +124,10 @@ std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
   return {quadratic_features(x * units, units), Tensor(std::move(log_weight))};
 }
 
-/// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k [B, H', S, D].
+/// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k [B, H', S, D]. Throws ShapeError.
 Mask over_rows(const Mask& padding, const Tensor& k) {
-  if (k.rank() != 4 || !same_shape(padding.shape(), shape_of({k.size(0), k.size(2)})))
-    fail_shapes<Shape>("attention", "key_padding must be [B, S]", {k.shape(), padding.shape()});
+  if (k.rank() != 4) throw ShapeError("attention", "k [B, H', S, D]", k.shape());
+  check_shape("attention", "key_padding", padding.shape(), shape_of({k.size(0), k.size(2)}));
   Mask out = padding;
   out.reshape(Shape{padding.shape()[0], 1, padding.shape()[1], 1});
   return out;
@@ -177,7 +177,7 @@ AttentionFeatures attention_features(const AttentionConfig& config, const Tensor
     case AttentionKind::argmax:
       break;
   }
-  throw ValueError("attention", "this kind is not linear");
+  throw ValueError("attention", "a linear kind of attention", "another");
 }
 
 Array alibi_bias(index_t heads, index_t queries, index_t keys) {

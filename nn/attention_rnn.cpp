@@ -34,8 +34,7 @@ Tensor AttentionRNN::look_back(const Tensor& query, const Tensor& states, const 
 }
 
 Tensor AttentionRNN::operator()(const Tensor& x) const {
-  if (x.rank() != 3 || x.size(1) < 1)
-    fail_shapes<Shape>("attention_rnn", "x must be [B, T, I] with at least one step", {x.shape()});
+  if (x.rank() != 3 || x.size(1) < 1) throw ShapeError("attention_rnn", "x [B, T, I] with T at least 1", x.shape());
   Tensor h, states, keys;  // the states so far and their keys, [B, 1, t, H]
   const auto extended = [](const Tensor& rows, const Tensor& row) {
     return rows.defined() ? concat({rows, row}, 2) : row;

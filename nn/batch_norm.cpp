@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/nn/batch_norm.hpp>
 #include <xtape/nn/init.hpp>
 
@@ -27,10 +26,10 @@ bool finite(const Array& x) { return kernels::all_finite(x.data(), static_cast<i
 BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& options)
     : scope_(scope), layer_(scope.name_or("batch_norm")), width_(width), options_(options) {
   const std::string name = "batch_norm " + scope.name();
-  if (width < 1) throw ValueError(name, "the width must be at least 1, not " + std::to_string(width));
-  if (!(options.eps >= 0)) throw ValueError(name, "eps must not be negative, but is " + number_text(options.eps));
+  if (width < 1) throw ValueError(name, "a width of at least 1", width);
+  if (!(options.eps >= 0)) throw ValueError(name, "an eps of at least 0", options.eps);
   if (!(options.momentum >= 0 && options.momentum <= 1))
-    throw ValueError(name, "momentum must be from 0 to 1, not " + number_text(options.momentum));
+    throw ValueError(name, "a momentum from 0 to 1", options.momentum);
   const Shape shape = {static_cast<std::size_t>(width)};
   if (options.affine) {
     weight = scope.parameter("weight", shape, init::ones());
@@ -43,8 +42,7 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
 
 Tensor BatchNorm::operator()(const Tensor& x) const {
   if (x.rank() < 2 || x.rank() > 3 || x.size(-1) != width_)
-    fail_shapes<Shape>("batch_norm", "the input must be [B, C] or [B, T, C] with C = " + std::to_string(width_),
-                       {x.shape()});
+    throw ShapeError("batch_norm", "x [B, C] or [B, T, C] with C = " + std::to_string(width_), x.shape());
   const Tensor w = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
   const LayerScope here(layer_);
   if (!scope_.training())

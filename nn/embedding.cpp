@@ -8,12 +8,9 @@ namespace xtape::inline XTAPE_DTYPE {
 
 Embedding::Embedding(const Scope& scope, index_t count, index_t width, const EmbeddingOptions& options)
     : layer_(scope.name_or("embedding")), padding_(options.padding) {
-  if (count < 1 || width < 1)
-    throw ValueError("embedding " + scope.name(),
-                     "sizes must be at least 1, not " + std::to_string(count) + " and " + std::to_string(width));
+  if (count < 1 || width < 1) throw ValueError("embedding " + scope.name(), "sizes of at least 1", count, width);
   if (padding_ != kNoPaddingIndex && (padding_ < 0 || padding_ >= count))
-    throw ValueError("embedding " + scope.name(),
-                     "the padding row " + std::to_string(padding_) + " is outside 0.." + std::to_string(count - 1));
+    throw ValueError("embedding " + scope.name(), "a padding row in 0.." + std::to_string(count - 1), padding_);
   const Init init = options.init ? options.init : init::normal(0, 1);
   weight = scope.parameter("weight", {static_cast<std::size_t>(count), static_cast<std::size_t>(width)},
                            [&](Array& value, Random& random) {

@@ -17,12 +17,15 @@ struct GRUCellOptions {
 class GRUCell {
  public:
   /// Throws ValueError if a size is less than 1.
-  GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCellOptions& options = {});
-  GRUCell(GRUCell&&) = default;
-  GRUCell(const GRUCell&) = delete;
+  GRUCell(const Scope& scope, index_t input, index_t hidden, const GRUCellOptions& o = {})
+      : parameters(scope, "", {.gates = 3, .input = input, .hidden = hidden, .bias = o.bias, .init = o.init}),
+        reset_(o.reset) {}
 
   /// x [B, I], h [B, H] (undefined means zeros) -> the next h [B, H]. Throws ShapeError.
-  Tensor operator()(const Tensor& x, const Tensor& h = {}) const;
+  Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
+    const LayerScope here(parameters.layer);
+    return gru_cell(x, h, parameters.weights(), reset_);
+  }
 
   RecurrentParameters parameters;
 
@@ -39,33 +42,18 @@ struct GRUOptions {
   RecurrentInit init = {};
 };
 
-using GRUState = RNNState;
-
-struct GRUOutput {
-  Tensor y;        ///< [B, T, D H]: the states of the last layer, both directions concatenated
-  GRUState state;  ///< after the last unpadded step of each sequence; of a reverse direction, after the first
-};
-
-/// A stack of GRU layers over whole sequences, with D directions each (1, or 2 if bidirectional): x [B, T, I] ->
-/// [B, T, D H]. Batch first, unlike PyTorch's default. Parameters, named as in torch.nn.GRU, with the gates in the
-/// order r, z, n: weight_ih_l0 [3H, I], weight_hh_l0 [3H, H], bias_ih_l0 [3H], bias_hh_l0 [3H]; other layers and
-/// directions have the suffixes _l0_reverse, _l1, ... Layers above the first have D H inputs.
-class GRU {
+/// A stack of GRU layers: x [B, T, I] -> [B, T, D H]; see RecurrentStack. Parameters, named as in torch.nn.GRU, with
+/// the gates in the order r, z, n: weight_ih_l0 [3H, I], weight_hh_l0 [3H, H], bias_ih_l0 [3H], bias_hh_l0 [3H]; other
+/// layers and directions have the suffixes _l0_reverse, _l1, ...
+class GRU : public RecurrentStack {
  public:
   /// Throws ValueError if a size is less than 1 or the dropout is not a probability.
-  GRU(const Scope& scope, index_t input, index_t hidden, const GRUOptions& options = {});
-  GRU(GRU&&) = default;
-  GRU(const GRU&) = delete;
-
-  /// `lengths` [B], each 0..T, gives the number of unpadded steps of each sequence; empty means T for all. See
-  /// HiddenSequence for the effect of padding. Throws ShapeError, or IndexError for a length outside 0..T.
-  GRUOutput operator()(const Tensor& x, const GRUState& state = {}, const IndexArray& lengths = {}) const;
-
-  const std::vector<RecurrentParameters>& parameters() const { return stack_.parameters(); }
-
- private:
-  GruReset reset_;
-  RecurrentStack stack_;
+  GRU(const Scope& scope, index_t input, index_t hidden, const GRUOptions& o = {})
+      : RecurrentStack(scope,
+                       {.name = "gru", .layers = o.layers, .bidirectional = o.bidirectional, .dropout = o.dropout},
+                       {.gates = 3, .input = input, .hidden = hidden, .bias = o.bias, .init = o.init},
+                       [reset = o.reset](const auto& x, const auto& h, const auto&, const auto& weights,
+                                         const auto& options) { return gru(x, h, weights, reset, options); }) {}
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/qr.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/nn/init.hpp>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ struct Fans {
 };
 
 Fans fans_of(const Array& value) {
-  if (value.dimension() < 2) fail_shapes<Shape>("init", "fan-in and fan-out need at least two axes", {value.shape()});
+  if (value.dimension() < 2) throw ShapeError("init", "at least two axes for fan-in and fan-out", value.shape());
   double rest = 1;
   for (std::size_t i = 2; i < value.dimension(); ++i) rest *= static_cast<double>(value.shape()[i]);
   return {static_cast<double>(value.shape()[1]) * rest, static_cast<double>(value.shape()[0]) * rest};
@@ -29,7 +28,7 @@ bool finite(double value) { return std::isfinite(static_cast<real>(value)); }
 
 double checked(const char* what, double value) {
   if (!(value >= 0) || !finite(value))
-    throw ValueError("init", std::string(what) + " must not be negative or infinite, but is " + number_text(value));
+    throw ValueError("init", std::string(what) + " that is finite and at least 0", value);
   return value;
 }
 
@@ -54,15 +53,14 @@ Init constant(double value) {
 
 Init uniform(double low, double high) {
   if (!(low <= high) || !finite(low) || !finite(high) || !std::isfinite(high - low))
-    throw ValueError(
-        "init", "uniform needs finite bounds with low <= high, not " + number_text(low) + " and " + number_text(high));
+    throw ValueError("init", "finite bounds of uniform with low <= high", low, high);
   return [low, high](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(random.uniform(low, high));
   };
 }
 
 Init normal(double mean, double stddev) {
-  checked("the standard deviation", stddev);
+  checked("a standard deviation", stddev);
   return [mean, stddev](Array& x, Random& random) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<real>(mean + stddev * random.normal());
   };
@@ -80,37 +78,37 @@ double gain(Activation function, double negative_slope) {
     case Activation::leaky_relu:
       return std::sqrt(2 / (1 + negative_slope * negative_slope));
   }
-  throw ValueError("init", "unknown nonlinearity");
+  throw ValueError("init", "a known nonlinearity", "another");
 }
 
 Init xavier_uniform(double gain) {
-  return [gain = checked("the gain", gain)](Array& x, Random& random) {
+  return [gain = checked("a gain", gain)](Array& x, Random& random) {
     const Fans fans = fans_of(x);
     fill_uniform(x, random, gain * std::sqrt(6 / (fans.in + fans.out)));
   };
 }
 
 Init xavier_normal(double gain) {
-  return [gain = checked("the gain", gain)](Array& x, Random& random) {
+  return [gain = checked("a gain", gain)](Array& x, Random& random) {
     const Fans fans = fans_of(x);
     fill_normal(x, random, gain * std::sqrt(2 / (fans.in + fans.out)));
   };
 }
 
 Init he_uniform(double gain, FanMode fan) {
-  return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
+  return [gain = checked("a gain", gain), fan](Array& x, Random& random) {
     fill_uniform(x, random, gain * std::sqrt(3 / fans_of(x).of(fan)));
   };
 }
 
 Init he_normal(double gain, FanMode fan) {
-  return [gain = checked("the gain", gain), fan](Array& x, Random& random) {
+  return [gain = checked("a gain", gain), fan](Array& x, Random& random) {
     fill_normal(x, random, gain / std::sqrt(fans_of(x).of(fan)));
   };
 }
 
 Init orthogonal(double gain) {
-  return [gain = checked("the gain", gain)](Array& x, Random& random) {
+  return [gain = checked("a gain", gain)](Array& x, Random& random) {
     fans_of(x);  // throws for a tensor with fewer than two axes
     const auto rows = static_cast<index_t>(x.shape()[0]),
                columns = static_cast<index_t>(x.size()) / std::max<index_t>(1, rows);
@@ -127,22 +125,22 @@ Init orthogonal(double gain) {
 }
 
 Init identity(double gain) {
-  return [gain = checked("the gain", gain)](Array& x, Random&) {
-    if (x.dimension() != 2) fail_shapes<Shape>("init", "an identity must be a matrix", {x.shape()});
+  return [gain = checked("a gain", gain)](Array& x, Random&) {
+    if (x.dimension() != 2) throw ShapeError("init", "a matrix for an identity", x.shape());
     for (std::size_t i = 0; i < x.shape()[0]; ++i)
       for (std::size_t j = 0; j < x.shape()[1]; ++j) x(i, j) = i == j ? static_cast<real>(gain) : real(0);
   };
 }
 
 Init uniform_fan_in(index_t fan_in) {
-  if (fan_in < 1) throw ValueError("init", "fan-in must be at least 1, not " + std::to_string(fan_in));
+  if (fan_in < 1) throw ValueError("init", "a fan-in of at least 1", fan_in);
   const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
   return uniform(-bound, bound);
 }
 
 Init gpt2() { return normal(0, 0.02); }
 Init gpt2_residual(index_t layers) {
-  if (layers < 1) throw ValueError("init", "there must be at least 1 layer, not " + std::to_string(layers));
+  if (layers < 1) throw ValueError("init", "at least 1 layer", layers);
   return normal(0, 0.02 / std::sqrt(2.0 * static_cast<double>(layers)));
 }
 

@@ -13,10 +13,8 @@ constexpr const char* kOp = "kv_cache";
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
   const Shape wanted = shape_of({batch});
   if (!is_given(lengths)) return IndexArray(wanted, time);
-  if (!same_shape(lengths.shape(), wanted)) fail_shapes<Shape>(kOp, "lengths must be [B]", {wanted, lengths.shape()});
-  for (index_t length : lengths)
-    if (length < 0 || length > time)
-      throw IndexError(kOp, "length " + std::to_string(length) + " is outside 0.." + std::to_string(time));
+  check_shape(kOp, "lengths", lengths.shape(), wanted);
+  for (index_t length : lengths) check_index(kOp, "lengths", length, 0, time);
   return lengths;
 }
 
@@ -24,11 +22,8 @@ IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time)
 template <class A>
 void select_rows(A& array, const IndexArray& rows) {
   const auto batch = static_cast<index_t>(array.shape()[0]);
-  if (!same_shape(rows.shape(), shape_of({batch})))
-    fail_shapes<Shape>(kOp, "rows must be [B]", {array.shape(), rows.shape()});
-  for (index_t row : rows)
-    if (row < 0 || row >= batch)
-      throw IndexError(kOp, "row " + std::to_string(row) + " is outside 0.." + std::to_string(batch - 1));
+  check_shape(kOp, "rows", rows.shape(), shape_of({batch}));
+  for (index_t row : rows) check_index(kOp, "rows", row, 0, batch - 1);
   const A old = array;
   const std::size_t size = array.size() / static_cast<std::size_t>(batch);
   for (index_t b = 0; b < batch; ++b)
@@ -40,7 +35,7 @@ void select_rows(A& array, const IndexArray& rows) {
 
 KVCache::KVCache(const KVCacheOptions& o) : options_(o), capacity_(std::min(o.capacity, o.limit)) {
   if (o.batch < 1 || o.key_heads < 1 || o.width < 1 || o.value_width < 1 || o.limit < 1 || o.capacity < 1)
-    throw ValueError(kOp, "sizes must be at least 1");
+    throw ValueError(kOp, "sizes of at least 1", o.batch, o.key_heads, o.width, o.value_width, o.limit, o.capacity);
   keys_ = rows_array(capacity_, o.width);
   values_ = rows_array(capacity_, o.value_width);
   lengths_ = IndexArray(shape_of({o.batch}), 0);
@@ -69,15 +64,14 @@ void KVCache::reserve(index_t positions) {
 
 void KVCache::append(const Tensor& k, const Tensor& v, const IndexArray& lengths) {
   const auto& o = options_;
-  const index_t time = k.rank() == 4 ? k.size(2) : 0;
-  if (!same_shape(k.shape(), shape_of({o.batch, o.key_heads, time, o.width})) ||
-      !same_shape(v.shape(), shape_of({o.batch, o.key_heads, time, o.value_width})))
-    fail_shapes<Shape>(kOp, "k must be [B, H', T, D] and v [B, H', T, V]", {k.shape(), v.shape()});
+  if (k.rank() != 4) throw ShapeError(kOp, "k [B, H', T, D]", k.shape());
+  const index_t time = k.size(2);
+  check_shape(kOp, "k", k.shape(), shape_of({o.batch, o.key_heads, time, o.width}));
+  check_shape(kOp, "v", v.shape(), shape_of({o.batch, o.key_heads, time, o.value_width}));
   const IndexArray added = chunk_lengths(lengths, o.batch, time);
   index_t longest = 0;
   for (std::size_t b = 0; b < added.size(); ++b) longest = std::max(longest, lengths_.data()[b] + added.data()[b]);
-  if (longest > o.limit)
-    throw ValueError(kOp, std::to_string(longest) + " positions are more than the limit of " + std::to_string(o.limit));
+  if (longest > o.limit) throw ValueError(kOp, "at most " + std::to_string(o.limit) + " positions", longest);
   reserve(longest);
   for (const auto& [from, rows, width] :
        {std::tuple(k.data(), keys_.data(), o.width), std::tuple(v.data(), values_.data(), o.value_width)}) {
@@ -97,7 +91,8 @@ void KVCache::select(const IndexArray& rows) {
 }
 
 LinearAttentionCache::LinearAttentionCache(index_t batch, index_t key_heads, index_t features, index_t value_width) {
-  if (batch < 1 || key_heads < 1 || features < 1 || value_width < 1) throw ValueError(kOp, "sizes must be at least 1");
+  if (batch < 1 || key_heads < 1 || features < 1 || value_width < 1)
+    throw ValueError(kOp, "sizes of at least 1", batch, key_heads, features, value_width);
   state = linear_state(batch, key_heads, features, value_width);
   lengths_ = IndexArray(shape_of({batch}), 0);
 }

@@ -6,9 +6,8 @@ namespace xtape::inline XTAPE_DTYPE {
 
 LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& options)
     : layer_(scope.name_or("layer_norm")), width_(width), eps_(options.eps) {
-  if (width < 1)
-    throw ValueError("layer_norm " + scope.name(), "the width must be at least 1, not " + std::to_string(width));
-  if (!(eps_ >= 0)) throw ValueError("layer_norm " + scope.name(), "eps must not be negative");
+  if (width < 1) throw ValueError("layer_norm " + scope.name(), "a width of at least 1", width);
+  if (!(eps_ >= 0)) throw ValueError("layer_norm " + scope.name(), "an eps of at least 0", eps_);
   const Shape shape = {static_cast<std::size_t>(width)};
   if (options.affine) weight = scope.parameter("weight", shape, init::ones());
   if (options.affine && options.bias) bias = scope.parameter("bias", shape, init::zeros());
@@ -16,7 +15,7 @@ LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& 
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
   if (x.rank() < 1 || x.size(-1) != width_)
-    fail_shapes<Shape>("layer_norm", "the last axis must have " + std::to_string(width_) + " elements", {x.shape()});
+    throw ShapeError("layer_norm", "x [..., C] with C = " + std::to_string(width_), x.shape());
   const LayerScope here(layer_);
   return here.output(
       layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_));

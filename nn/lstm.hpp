@@ -17,12 +17,20 @@ struct LSTMCellOptions {
 class LSTMCell {
  public:
   /// Throws ValueError if a size is less than 1, or if the forget bias is not finite or is given without `bias`.
-  LSTMCell(const Scope& scope, index_t input, index_t hidden, const LSTMCellOptions& options = {});
-  LSTMCell(LSTMCell&&) = default;
-  LSTMCell(const LSTMCell&) = delete;
+  LSTMCell(const Scope& scope, index_t input, index_t hidden, const LSTMCellOptions& o = {})
+      : parameters(scope, "",
+                   {.gates = 4,
+                    .input = input,
+                    .hidden = hidden,
+                    .bias = o.bias,
+                    .init = o.init,
+                    .forget_bias = o.forget_bias}) {}
 
   /// x [B, I], h and c [B, H] (undefined means zeros) -> the next h and c. Throws ShapeError.
-  LstmStep operator()(const Tensor& x, const LstmStep& state = {}) const;
+  LstmStep operator()(const Tensor& x, const LstmStep& state = {}) const {
+    const LayerScope here(parameters.layer);
+    return lstm_cell(x, state.h, state.c, parameters.weights());
+  }
 
   RecurrentParameters parameters;
 };
@@ -39,40 +47,24 @@ struct LSTMOptions {
   RecurrentInit init = {};
 };
 
-/// States [B, H] of every layer and direction, in the order of RNNState. An empty list means zeros.
-struct LSTMState {
-  std::vector<Tensor> h;
-  std::vector<Tensor> c;
-
-  /// Returns these states without gradient tracking, for truncated backpropagation through time.
-  LSTMState detach() const;
-};
-
-struct LSTMOutput {
-  Tensor y;         ///< [B, T, D H]: h of the last layer, both directions concatenated
-  LSTMState state;  ///< after the last unpadded step of each sequence; of a reverse direction, after the first
-};
-
-/// A stack of LSTM layers over whole sequences, with D directions each (1, or 2 if bidirectional): x [B, T, I] ->
-/// [B, T, D H]. Batch first, unlike PyTorch's default; no projections. Parameters, named as in torch.nn.LSTM, with the
-/// gates in the order i, f, g, o: weight_ih_l0 [4H, I], weight_hh_l0 [4H, H], bias_ih_l0 [4H], bias_hh_l0 [4H]; other
-/// layers and directions have the suffixes _l0_reverse, _l1, ... Layers above the first have D H inputs.
-class LSTM {
+/// A stack of LSTM layers without projections: x [B, T, I] -> [B, T, D H]; see RecurrentStack. Parameters, named as in
+/// torch.nn.LSTM, with the gates in the order i, f, g, o: weight_ih_l0 [4H, I], weight_hh_l0 [4H, H], bias_ih_l0 [4H],
+/// bias_hh_l0 [4H]; other layers and directions have the suffixes _l0_reverse, _l1, ...
+class LSTM : public RecurrentStack {
  public:
   /// Throws ValueError if a size is less than 1, if the dropout is not a probability, or if the forget bias is not
   /// finite or is given without `bias`.
-  LSTM(const Scope& scope, index_t input, index_t hidden, const LSTMOptions& options = {});
-  LSTM(LSTM&&) = default;
-  LSTM(const LSTM&) = delete;
-
-  /// `lengths` [B], each 0..T, gives the number of unpadded steps of each sequence; empty means T for all. See
-  /// HiddenSequence for the effect of padding. Throws ShapeError, or IndexError for a length outside 0..T.
-  LSTMOutput operator()(const Tensor& x, const LSTMState& state = {}, const IndexArray& lengths = {}) const;
-
-  const std::vector<RecurrentParameters>& parameters() const { return stack_.parameters(); }
-
- private:
-  RecurrentStack stack_;
+  LSTM(const Scope& scope, index_t input, index_t hidden, const LSTMOptions& o = {})
+      : RecurrentStack(
+            scope,
+            {.name = "lstm", .layers = o.layers, .bidirectional = o.bidirectional, .dropout = o.dropout, .cells = true},
+            {.gates = 4,
+             .input = input,
+             .hidden = hidden,
+             .bias = o.bias,
+             .init = o.init,
+             .forget_bias = o.forget_bias},
+            lstm) {}
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,6 +1,5 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/mask.hpp>
 #include <xtape/core/ops/rotary.hpp>
@@ -18,24 +17,27 @@ bool has_random_features(AttentionKind kind) { return kind == AttentionKind::rff
 
 /// The configuration with every 0 replaced by its default. Throws ValueError.
 AttentionConfig completed(const Scope& scope, const MultiHeadAttentionOptions& o) {
-  const auto fail = [&](const std::string& text) { throw ValueError("attention " + scope.name(), text); };
+  const auto check = [&](bool fits, const std::string& expected, auto... got) {
+    if (!fits) throw ValueError("attention " + scope.name(), expected, got...);
+  };
   AttentionConfig f = o.attention;
-  if (o.width < 1 || o.heads < 1 || (f.head_width == 0 && o.width % o.heads != 0))
-    fail(std::to_string(o.heads) + " heads do not divide the width " + std::to_string(o.width));
+  check(o.width >= 1 && o.heads >= 1 && (f.head_width != 0 || o.width % o.heads == 0),
+        "heads that divide the width " + std::to_string(o.width), o.heads);
   if (f.key_heads == 0) f.key_heads = o.heads;
-  if (f.key_heads < 1 || o.heads % f.key_heads != 0)
-    fail(std::to_string(f.key_heads) + " key heads do not divide the " + std::to_string(o.heads) + " heads");
+  check(f.key_heads >= 1 && o.heads % f.key_heads == 0,
+        "key heads that divide the " + std::to_string(o.heads) + " heads", f.key_heads);
   if (f.head_width == 0) f.head_width = o.width / o.heads;
   if (f.value_width == 0) f.value_width = f.head_width;
-  if (f.head_width < 1 || f.value_width < 1) fail("the widths of a head must be at least 1");
-  if (!(f.scale >= 0)) fail("the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(f.scale));
+  check(f.head_width >= 1 && f.value_width >= 1, "widths of a head of at least 1", f.head_width, f.value_width);
+  check(f.scale >= 0, "a scale that is positive, or 0 for 1/sqrt(D)", f.scale);
   if (f.features == 0) f.features = 2 * f.head_width;
-  if (f.features < 1) fail("there must be at least 1 random feature");
-  if (f.kind == AttentionKind::custom && !f.feature_map) fail("the custom kind needs a feature_map");
-  if (f.positions == AttentionPositions::rotary && f.head_width % 2 != 0)
-    fail("rotary positions need an even head width, not " + std::to_string(f.head_width));
-  if (f.positions == AttentionPositions::alibi && f.kind != AttentionKind::softmax && f.kind != AttentionKind::additive)
-    fail("ALiBi needs the scores of softmax or additive attention");
+  check(f.features >= 1, "at least 1 random feature", f.features);
+  check(f.kind != AttentionKind::custom || f.feature_map, "a feature_map for the custom kind", "none");
+  check(f.positions != AttentionPositions::rotary || f.head_width % 2 == 0,
+        "an even width of a head for rotary positions", f.head_width);
+  check(
+      f.positions != AttentionPositions::alibi || f.kind == AttentionKind::softmax || f.kind == AttentionKind::additive,
+      "softmax or additive attention for ALiBi", "another kind");
   check_probability("attention", o.dropout);
   return f;
 }

@@ -7,9 +7,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 Array sinusoidal_positions(index_t length, index_t width) {
-  if (length < 1 || width < 1)
-    throw ValueError("sinusoidal_positions",
-                     "sizes must be at least 1, not " + std::to_string(length) + " and " + std::to_string(width));
+  if (length < 1 || width < 1) throw ValueError("sinusoidal_positions", "sizes of at least 1", length, width);
   Array out(Shape{static_cast<std::size_t>(length), static_cast<std::size_t>(width)});
   for (index_t p = 0; p < length; ++p) {
     for (index_t j = 0; j < width; ++j) {
@@ -22,7 +20,7 @@ Array sinusoidal_positions(index_t length, index_t width) {
 }
 
 std::vector<double> alibi_slopes(index_t heads) {
-  if (heads < 1) throw ValueError("alibi_slopes", "there must be at least 1 head");
+  if (heads < 1) throw ValueError("alibi_slopes", "at least 1 head", heads);
   index_t power = 1;
   while (2 * power <= heads) power *= 2;
   std::vector<double> out;

@@ -8,9 +8,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 Array random_features(index_t count, index_t width, bool orthogonal, const RandomKey& key) {
-  if (count < 1 || width < 1)
-    throw ValueError("random_features",
-                     "sizes must be at least 1, not " + std::to_string(count) + " and " + std::to_string(width));
+  if (count < 1 || width < 1) throw ValueError("random_features", "sizes of at least 1", count, width);
   const auto columns = static_cast<std::size_t>(width);
   Random random(key.seed, substream(key.stream, key.call));
   Array out(Shape{static_cast<std::size_t>(count), columns});

@@ -31,23 +31,22 @@ std::string layer_suffix(index_t layer, bool reverse) {
   return "_l" + std::to_string(layer) + (reverse ? "_reverse" : "");
 }
 
-}  // namespace
-
-std::vector<Tensor> detached(const std::vector<Tensor>& tensors) {
+std::vector<Tensor> detached(const std::vector<Tensor>& states) {
   std::vector<Tensor> out;
-  for (const Tensor& tensor : tensors) out.push_back(tensor.detach());
+  for (const Tensor& state : states) out.push_back(state.detach());
   return out;
 }
 
-RNNState RNNState::detach() const { return {detached(h)}; }
+}  // namespace
+
+RecurrentState RecurrentState::detach() const { return {detached(h), detached(c)}; }
 
 RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& suffix, const Options& o) {
   if (o.input < 1 || o.hidden < 1)
-    throw ValueError("recurrent " + scope.name(),
-                     "sizes must be at least 1, not " + std::to_string(o.input) + " and " + std::to_string(o.hidden));
+    throw ValueError("recurrent " + scope.name(), "sizes of at least 1", o.input, o.hidden);
   if (o.forget_bias && (!o.bias || !std::isfinite(*o.forget_bias)))
-    throw ValueError("recurrent " + scope.name(),
-                     o.bias ? "the forget bias must be finite" : "a forget bias needs bias = true");
+    throw ValueError("recurrent " + scope.name(), "a finite forget bias and bias = true", *o.forget_bias,
+                     o.bias ? "true" : "false");
   layer = scope.name_or("cell");
   const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
   const Init usual = init::uniform_fan_in(o.hidden);
@@ -68,49 +67,54 @@ RecurrentWeights RecurrentParameters::weights() const {
   return out;
 }
 
-RecurrentStack::RecurrentStack(const Scope& scope, const Options& o)
-    : op_(o.op),
-      scope_(scope),
-      layers_(o.layers),
-      directions_(o.bidirectional ? 2 : 1),
-      dropout_(o.dropout),
-      masks_(scope.random_keys()) {
-  if (layers_ < 1)
-    throw ValueError(op_ + (" " + scope.name()), "there must be at least 1 layer, not " + std::to_string(layers_));
-  check_probability(op_, dropout_);
-  for (index_t layer = 0; layer < layers_; ++layer)
-    for (index_t direction = 0; direction < directions_; ++direction)
-      parameters_.emplace_back(scope, layer_suffix(layer, direction == 1),
-                               RecurrentParameters::Options{.gates = o.gates,
-                                                            .input = layer == 0 ? o.input : directions_ * o.hidden,
-                                                            .hidden = o.hidden,
-                                                            .bias = o.bias,
-                                                            .init = o.init,
-                                                            .forget_bias = o.forget_bias});
+RecurrentStack::RecurrentStack(const Scope& scope, const Options& o, RecurrentParameters::Options layer, Op op)
+    : options_(o), scope_(scope), op_(std::move(op)), masks_(scope.random_keys()) {
+  if (o.layers < 1) throw ValueError(o.name + (" " + scope.name()), "at least 1 layer", o.layers);
+  check_probability(o.name, o.dropout);
+  for (index_t i = 0; i < o.layers; ++i) {
+    parameters_.emplace_back(scope, layer_suffix(i, false), layer);
+    if (o.bidirectional) parameters_.emplace_back(scope, layer_suffix(i, true), layer);
+    layer.input = (o.bidirectional ? 2 : 1) * layer.hidden;
+  }
 }
 
-Tensor RecurrentStack::operator()(Tensor x, const IndexArray& lengths, const Run& run) const {
-  const std::string prefix = scope_.name_or(op_);
+RecurrentOutput RecurrentStack::operator()(const Tensor& x, const RecurrentState& state,
+                                           const IndexArray& lengths) const {
+  check(state);
+  const auto state_at = [](const std::vector<Tensor>& states, std::size_t i) {
+    return states.empty() ? Tensor() : states[i];
+  };
+  const std::string prefix = scope_.name_or(options_.name);
+  RecurrentOutput out{.y = x, .state = {}};
   std::size_t index = 0;
-  for (index_t layer = 0; layer < layers_; ++layer) {
-    if (layer > 0 && dropout_ > 0 && scope_.training()) x = dropout(x, dropout_, masks_.next());
+  for (index_t layer = 0; layer < options_.layers; ++layer) {
+    if (layer > 0 && options_.dropout > 0 && scope_.training()) out.y = dropout(out.y, options_.dropout, masks_.next());
     std::vector<Tensor> outputs;
-    for (index_t direction = 0; direction < directions_; ++direction, ++index) {
-      const bool reverse = direction == 1;
+    for (const bool reverse : {false, true}) {
+      if (reverse && !options_.bidirectional) continue;
       const std::string name = prefix + layer_suffix(layer, reverse);
       const LayerScope here(name);
-      outputs.push_back(here.output(
-          run(x, index, parameters_[index].weights(), {.lengths = lengths, .reverse = reverse, .name = name})));
+      const RecurrentSequence s =
+          op_(out.y, state_at(state.h, index), state_at(state.c, index), parameters_[index].weights(),
+              {.lengths = lengths, .reverse = reverse, .name = name});
+      outputs.push_back(here.output(s.y));
+      out.state.h.push_back(s.h);
+      if (options_.cells) out.state.c.push_back(s.c);
+      ++index;
     }
-    x = directions_ == 1 ? outputs[0] : concat(outputs, 2);
+    out.y = options_.bidirectional ? concat(outputs, 2) : outputs[0];
   }
-  return x;
+  return out;
 }
 
-void RecurrentStack::check_states(const std::vector<Tensor>& states) const {
-  if (!states.empty() && states.size() != parameters_.size())
-    throw ShapeError(op_, "a state must hold " + std::to_string(parameters_.size()) +
-                              " tensors, one for each layer and direction, not " + std::to_string(states.size()));
+void RecurrentStack::check(const RecurrentState& state) const {
+  if (!options_.cells && !state.c.empty())
+    throw ShapeError(options_.name, "a state without c, which only lstm cells have", state.c.size());
+  for (const std::vector<Tensor>* states : {&state.h, &state.c})
+    if (!states->empty() && states->size() != parameters_.size())
+      throw ShapeError(options_.name,
+                       "a state of a tensor for each layer and direction, " + std::to_string(parameters_.size()),
+                       states->size());
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

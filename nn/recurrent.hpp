@@ -1,4 +1,4 @@
-// Common parts of RNN, LSTM and GRU: parameters by layer and direction, and the loop over layers and directions.
+// What RNN, GRU and LSTM share: parameters by layer and direction, states, and the loop over layers and directions.
 #pragma once
 
 #include <xtape/core/ops/recurrent.hpp>
@@ -18,13 +18,19 @@ struct RecurrentInit {
   Init bias = {};
 };
 
-/// Hidden states [B, H] of every layer and direction, in the order of PyTorch's h_0 (layer 0 forward, layer 0 reverse,
-/// layer 1 forward, ...). An empty list means zeros.
-struct RNNState {
+/// States [B, H] of every layer and direction, in the order of PyTorch's h_0 and c_0 (layer 0 forward, layer 0 reverse,
+/// layer 1 forward, ...). An empty list means zeros. Only LSTM has states c.
+struct RecurrentState {
   std::vector<Tensor> h;
+  std::vector<Tensor> c = {};
 
   /// Returns these states without gradient tracking, for truncated backpropagation through time.
-  RNNState detach() const;
+  RecurrentState detach() const;
+};
+
+struct RecurrentOutput {
+  Tensor y;              ///< [B, T, D H]: h of the last layer, both directions concatenated
+  RecurrentState state;  ///< after the last unpadded step of each sequence; of a reverse direction, after the first
 };
 
 /// Parameters of one layer in one direction, named as in PyTorch: weight_ih [G H, I], weight_hh [G H, H], bias_ih and
@@ -37,10 +43,12 @@ class RecurrentParameters {
     index_t hidden;
     bool bias;
     RecurrentInit init;
-    std::optional<double> forget_bias;  ///< initial value of bias_ih + bias_hh in the block of the second gate
+    std::optional<double> forget_bias = {};  ///< initial value of bias_ih + bias_hh in the block of the second gate
   };
 
   RecurrentParameters(const Scope& scope, const std::string& suffix, const Options& options);
+  RecurrentParameters(RecurrentParameters&&) = default;
+  RecurrentParameters(const RecurrentParameters&) = delete;  // a copy would silently share weights
 
   /// The parameters as operands of an op. A live tape tracks them.
   RecurrentWeights weights() const;
@@ -52,56 +60,45 @@ class RecurrentParameters {
   std::string layer;  ///< name of the cell's scope
 };
 
-/// A stack of recurrent layers, each in one direction or in both, with dropout between the layers.
+/// A stack of recurrent layers over whole sequences, each in one direction or in both (D = 1 or 2), with dropout
+/// between the layers. Batch first, unlike PyTorch's default. Layers above the first have D H inputs. RNN, GRU and LSTM
+/// give it their op and their parameters and add nothing, so a stack can be moved out of each.
 class RecurrentStack {
  public:
-  struct Options {
-    const char* op;
-    index_t gates;
-    index_t input;
-    index_t hidden;
-    index_t layers;
-    bool bias;
-    bool bidirectional;
-    double dropout;
-    RecurrentInit init;
-    std::optional<double> forget_bias = {};
-  };
-
-  /// Runs one layer in one direction over x [B, T, I] and returns y [B, T, H]. `index` counts layers and directions as
-  /// RNNState does.
-  using Run = std::function<Tensor(const Tensor& x, std::size_t index, const RecurrentWeights& weights,
-                                   const SequenceOptions&)>;
-
-  /// Throws ValueError for a size below 1 or a dropout outside 0..1.
-  RecurrentStack(const Scope& scope, const Options& options);
   RecurrentStack(RecurrentStack&&) = default;
   RecurrentStack(const RecurrentStack&) = delete;
 
-  /// Returns y [B, T, D H] of the last layer, for D directions.
-  Tensor operator()(Tensor x, const IndexArray& lengths, const Run& run) const;
+  /// x [B, T, I] -> y [B, T, D H]. `lengths` [B], each 0..T, gives the number of unpadded steps of each sequence; empty
+  /// means T for all. See RecurrentSequence for the effect of padding. Throws ShapeError, or IndexError for a length
+  /// outside 0..T.
+  RecurrentOutput operator()(const Tensor& x, const RecurrentState& state = {}, const IndexArray& lengths = {}) const;
 
-  /// Throws ShapeError unless `states` is empty or has one state for every layer and direction.
-  void check_states(const std::vector<Tensor>& states) const;
-
+  /// Of every layer and direction, in the order of RecurrentState.
   const std::vector<RecurrentParameters>& parameters() const { return parameters_; }
 
+ protected:
+  /// The op of one layer in one direction, such as lstm.
+  using Op = std::function<RecurrentSequence(const Tensor& x, const Tensor& h0, const Tensor& c0,
+                                             const RecurrentWeights& weights, const SequenceOptions& options)>;
+  struct Options {
+    const char* name;  ///< of the op
+    index_t layers;
+    bool bidirectional;
+    double dropout;
+    bool cells = false;  ///< the op has a cell state
+  };
+
+  /// `first` is for the first layer. Throws ValueError for a size below 1 or a dropout outside 0..1.
+  RecurrentStack(const Scope& scope, const Options& options, RecurrentParameters::Options first, Op op);
+
  private:
-  const char* op_;
+  void check(const RecurrentState& state) const;
+
+  Options options_;
   Scope scope_;
-  index_t layers_;
-  index_t directions_;
-  double dropout_;
+  Op op_;
   mutable RandomKeyStream masks_;
   std::vector<RecurrentParameters> parameters_;  // layer by layer, forward before reverse
 };
-
-/// State i, or an undefined tensor if the list is empty.
-inline Tensor state_at(const std::vector<Tensor>& states, std::size_t i) {
-  return states.empty() ? Tensor() : states[i];
-}
-
-/// Each tensor without gradient tracking.
-std::vector<Tensor> detached(const std::vector<Tensor>& tensors);
 
 }  // namespace xtape::inline XTAPE_DTYPE

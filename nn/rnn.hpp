@@ -18,12 +18,15 @@ struct RNNCellOptions {
 class RNNCell {
  public:
   /// Throws ValueError if a size is less than 1.
-  RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCellOptions& options = {});
-  RNNCell(RNNCell&&) = default;
-  RNNCell(const RNNCell&) = delete;
+  RNNCell(const Scope& scope, index_t input, index_t hidden, const RNNCellOptions& o = {})
+      : parameters(scope, "", {.gates = 1, .input = input, .hidden = hidden, .bias = o.bias, .init = o.init}),
+        form_{o.nonlinearity, o.place} {}
 
   /// x [B, I], h [B, H] (undefined means zeros) -> the next h [B, H]. Throws ShapeError.
-  Tensor operator()(const Tensor& x, const Tensor& h = {}) const;
+  Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
+    const LayerScope here(parameters.layer);
+    return rnn_cell(x, h, parameters.weights(), form_);
+  }
 
   RecurrentParameters parameters;
 
@@ -41,31 +44,20 @@ struct RNNOptions {
   RecurrentInit init = {};
 };
 
-struct RNNOutput {
-  Tensor y;        ///< [B, T, D H]: the states of the last layer, both directions concatenated
-  RNNState state;  ///< after the last unpadded step of each sequence; of a reverse direction, after the first
-};
-
-/// A stack of vanilla RNN layers over whole sequences, with D directions each (1, or 2 if bidirectional): x [B, T, I]
-/// -> [B, T, D H]. Batch first, unlike PyTorch's default. Parameters, named as in torch.nn.RNN: weight_ih_l0 [H, I],
-/// weight_hh_l0 [H, H], bias_ih_l0 [H], bias_hh_l0 [H]; other layers and directions have the suffixes _l0_reverse, _l1,
-/// ... Layers above the first have D H inputs.
-class RNN {
+/// A stack of vanilla RNN layers: x [B, T, I] -> [B, T, D H]; see RecurrentStack. Parameters, named as in torch.nn.RNN:
+/// weight_ih_l0 [H, I], weight_hh_l0 [H, H], bias_ih_l0 [H], bias_hh_l0 [H]; other layers and directions have the
+/// suffixes _l0_reverse, _l1, ...
+class RNN : public RecurrentStack {
  public:
   /// Throws ValueError if a size is less than 1 or the dropout is not a probability.
-  RNN(const Scope& scope, index_t input, index_t hidden, const RNNOptions& options = {});
-  RNN(RNN&&) = default;
-  RNN(const RNN&) = delete;
-
-  /// `lengths` [B], each 0..T, gives the number of unpadded steps of each sequence; empty means T for all. See
-  /// HiddenSequence for the effect of padding. Throws ShapeError, or IndexError for a length outside 0..T.
-  RNNOutput operator()(const Tensor& x, const RNNState& state = {}, const IndexArray& lengths = {}) const;
-
-  const std::vector<RecurrentParameters>& parameters() const { return stack_.parameters(); }
-
- private:
-  RnnForm form_;
-  RecurrentStack stack_;
+  RNN(const Scope& scope, index_t input, index_t hidden, const RNNOptions& o = {})
+      : RecurrentStack(scope,
+                       {.name = "rnn", .layers = o.layers, .bidirectional = o.bidirectional, .dropout = o.dropout},
+                       {.gates = 1, .input = input, .hidden = hidden, .bias = o.bias, .init = o.init},
+                       [form = RnnForm{o.nonlinearity, o.place}](const auto& x, const auto& h, const auto&,
+                                                                 const auto& weights, const auto& options) {
+                         return rnn(x, h, weights, form, options);
+                       }) {}
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -12,12 +12,17 @@ struct AdamOptions {
   double eps = 1e-8;     ///< added to sqrt(v) after bias correction
 };
 
-/// Common part of Adam and AdamW. m and v are the running means of the gradient and of its square, with bias
-/// correction; the update is w -= lr m / (sqrt(v) + eps). Slots: exp_avg (m) and exp_avg_sq (v), without the
-/// correction.
-class AdamBase : public Optimizer {
+/// m and v are the running means of the gradient and of its square, with bias correction; the update is
+/// w -= lr m / (sqrt(v) + eps). Weight decay is L2 regularization: g += decay w, before the running means. Slots:
+/// exp_avg (m) and exp_avg_sq (v), without the correction.
+class Adam : public Optimizer {
+ public:
+  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
+  explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {})
+      : Adam("adam", Decay::l2, std::move(groups), options) {}
+
  protected:
-  AdamBase(const char* name, Decay decay, std::vector<ParamGroup> groups, const AdamOptions& options);
+  Adam(const char* name, Decay decay, std::vector<ParamGroup> groups, const AdamOptions& options);
 
  private:
   kernels::AdamStep numbers(const Update& update) const;
@@ -27,20 +32,12 @@ class AdamBase : public Optimizer {
   AdamOptions options_;
 };
 
-/// Adam with L2 regularization: g += decay w, before the running means.
-class Adam : public AdamBase {
- public:
-  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
-  explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {})
-      : AdamBase("adam", Decay::l2, std::move(groups), options) {}
-};
-
 /// Adam with decoupled weight decay: w -= lr decay w, before the step and without effect on the running means.
-class AdamW : public AdamBase {
+class AdamW : public Adam {
  public:
-  /// Throws ValueError for an option outside its domain, NameError for a parameter given twice.
+  /// Throws as Adam.
   explicit AdamW(std::vector<ParamGroup> groups, const AdamOptions& options = {})
-      : AdamBase("adamw", Decay::decoupled, std::move(groups), options) {}
+      : Adam("adamw", Decay::decoupled, std::move(groups), options) {}
 };
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -2,7 +2,6 @@
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/kernels/wide_range.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/probe.hpp>
 #include <xtape/optim/clip.hpp>
 
@@ -22,7 +21,7 @@ struct Norms {
 };
 
 Norms norms_of(const char* call, const std::vector<Parameter>& given, double limit) {
-  if (!(limit >= 0)) throw ValueError(call, "the limit must not be negative, but is " + number_text(limit));
+  if (!(limit >= 0)) throw ValueError(call, "a limit of at least 0", limit);
   const std::vector<Parameter> parameters = distinct(given);
   if (Probe* probe = Probe::attached()) probe->on_gradients(parameters);
   Norms out;
@@ -56,7 +55,7 @@ double change_and_note(Norms& norms, bool wanted, const Change& change) {
 void scale(real* x, index_t n, double limit, Wide norm) {
   const auto factor = static_cast<double>(static_cast<Wide>(limit) / norm);
   if (factor == 0 || factor > (sizeof(real) == 4 ? 1e-30 : 1e-290))
-    return kernels::scaled(x, static_cast<real>(factor), x, false, n);
+    return kernels::scaled(x, static_cast<real>(factor), {x}, n);
   for (index_t i = 0; i < n; ++i) x[i] = static_cast<real>(static_cast<Wide>(x[i]) / norm * static_cast<Wide>(limit));
 }
 

@@ -12,7 +12,7 @@ index_t count_targets(const IndexArray& targets, index_t ignore) {
 }
 
 void divide_grads(const std::vector<Parameter>& given, index_t count) {
-  if (count < 0) throw ValueError("divide_grads", "the count must not be negative, but is " + std::to_string(count));
+  if (count < 0) throw ValueError("divide_grads", "a count of at least 0", count);
   if (count == 0) return;
   const std::vector<Parameter> parameters = distinct(given);
   for (const Parameter& parameter : parameters) parameter.grad();  // throws before any gradient changes
@@ -20,7 +20,7 @@ void divide_grads(const std::vector<Parameter>& given, index_t count) {
   for (Parameter parameter : parameters) {
     if (!parameter.has_grad()) continue;
     real* grad = parameter.edit_grad();
-    kernels::scaled(grad, scale, grad, false, parameter.numel());
+    kernels::scaled(grad, scale, {grad}, parameter.numel());
   }
 }
 

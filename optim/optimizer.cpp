@@ -31,15 +31,13 @@ Optimizer::Optimizer(std::string name, Decay decay, std::vector<ParamGroup> grou
 }
 
 void Optimizer::check_beta(const std::string& optimizer, const char* option, double weight) {
-  if (!(weight >= 0 && weight < 1))
-    throw ValueError(optimizer, std::string(option) + " must be at least 0 and below 1, not " + number_text(weight));
+  if (!(weight >= 0 && weight < 1)) throw ValueError(optimizer, std::string(option) + " from 0 to below 1", weight);
 }
 
 double Optimizer::bound(const Update&, double, Bounds&) const { return std::numeric_limits<double>::infinity(); }
 
 bool Optimizer::step(double lr) {
-  if (!(lr >= 0) || std::isinf(lr))
-    throw ValueError(name_, "the learning rate must not be negative or infinite, but is " + number_text(lr));
+  if (!(lr >= 0) || std::isinf(lr)) throw ValueError(name_, "a learning rate that is finite and at least 0", lr);
   std::vector<Pending> updates = pending(lr);  // everything that can throw comes before the first change
   const bool fits = all_fit(updates);
   if (fits)
@@ -179,10 +177,9 @@ void Optimizer::load_state(const OptimizerState& state) {
 }
 
 void Optimizer::check(const OptimizerState& state) const {
-  if (state.optimizer != name_) throw ValueError(name_, "this is the state of another optimizer, " + state.optimizer);
+  if (state.optimizer != name_) throw ValueError(name_, "a state of " + name_, state.optimizer);
   if (state.options != options_)
-    throw ValueError(name_, "the state comes from other options (" + options_text(state.options) +
-                                ") than this optimizer's (" + options_text(options_) + ")");
+    throw ValueError(name_, "a state of the options " + options_text(options_), options_text(state.options));
   std::map<std::string, Parameter> known;
   for (const ParamGroup& group : groups_)
     for (const Parameter& parameter : group.parameters) known.emplace(parameter.name(), parameter);
@@ -195,14 +192,12 @@ void Optimizer::check(const OptimizerState& state) const {
 
 void Optimizer::check_parameter(const Parameter& parameter, const ParameterState& state) const {
   if (state.steps < 1)
-    throw ValueError(name_, "the state of " + parameter.name() + " has " + std::to_string(state.steps) + " steps");
+    throw ValueError(name_, "a state of " + parameter.name() + " after at least 1 step", state.steps);
   for (const std::string& slot : slots_) {
     const auto found = state.slots.find(slot);
     if (found == state.slots.end())
       throw NameError(name_, "the state of " + parameter.name() + " has no '" + slot + "'");
-    if (!same_shape(found->second.shape(), parameter.shape()))
-      fail_shapes<Shape>(name_, "'" + slot + "' of " + parameter.name() + " has another shape",
-                         {parameter.shape(), found->second.shape()});
+    check_shape(name_, "'" + slot + "' of " + parameter.name(), found->second.shape(), parameter.shape());
   }
   for (const auto& [slot, value] : state.slots)
     if (std::find(slots_.begin(), slots_.end(), slot) == slots_.end())

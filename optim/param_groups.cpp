@@ -35,8 +35,8 @@ void check_groups(const std::string& optimizer, const std::vector<ParamGroup>& g
   for (const ParamGroup& group : groups) {
     const auto valid = [](double x) { return x >= 0 && std::isfinite(x); };
     if (!valid(group.weight_decay) || !valid(group.lr_scale))
-      throw ValueError(optimizer,
-                       "group '" + group.name + "' has a weight decay or rate scale that is negative or not finite");
+      throw ValueError(optimizer, "weight decay and rate scale of group '" + group.name + "' finite and at least 0",
+                       group.weight_decay, group.lr_scale);
     for (const Parameter& parameter : group.parameters) {
       if (!parameter.defined()) throw ValueError(optimizer, "group '" + group.name + "' has an undefined parameter");
       if (!seen.insert(parameter.name()).second)

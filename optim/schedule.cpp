@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/optim/schedule.hpp>
 
 #include <algorithm>
@@ -13,18 +12,16 @@ namespace {
 
 void check_steps(const char* schedule, std::initializer_list<index_t> steps) {
   for (index_t step : steps)
-    if (step < 0) throw ValueError(schedule, "a number of steps is negative: " + std::to_string(step));
+    if (step < 0) throw ValueError(schedule, "steps of at least 0", step);
 }
 
 void check_rates(const char* schedule, std::initializer_list<double> rates) {
   for (double rate : rates)
-    if (!(rate >= 0) || std::isinf(rate))
-      throw ValueError(schedule, "a rate is negative or not finite: " + number_text(rate));
+    if (!(rate >= 0) || std::isinf(rate)) throw ValueError(schedule, "rates that are finite and at least 0", rate);
 }
 
 void check_fraction(const char* schedule, const char* name, double value) {
-  if (!(value >= 0 && value <= 1))
-    throw ValueError(schedule, std::string(name) + " must be from 0 to 1, not " + number_text(value));
+  if (!(value >= 0 && value <= 1)) throw ValueError(schedule, std::string(name) + " from 0 to 1", value);
 }
 
 double rising(index_t step, index_t warmup, double peak) {
@@ -51,14 +48,14 @@ double constant(index_t step, const ConstantSchedule& s) {
   return step < s.warmup ? rising(step, s.warmup, s.peak) : s.peak;
 }
 
-double linear_decay(index_t step, const LinearSchedule& s) {
+double linear_decay(index_t step, const DecaySchedule& s) {
   check_steps("linear_decay", {step, s.warmup, s.total});
   check_rates("linear_decay", {s.peak, s.floor});
   if (step < s.warmup) return rising(step, s.warmup, s.peak);
   return on_line(s.peak, s.floor, progress(step, s.warmup, s.total));
 }
 
-double cosine(index_t step, const CosineSchedule& s) {
+double cosine(index_t step, const DecaySchedule& s) {
   check_steps("cosine", {step, s.warmup, s.total});
   check_rates("cosine", {s.peak, s.floor});
   if (step < s.warmup) return rising(step, s.warmup, s.peak);
@@ -69,7 +66,7 @@ double step_decay(index_t step, const StepSchedule& s) {
   check_steps("step_decay", {step, s.warmup});
   check_rates("step_decay", {s.peak});
   check_fraction("step_decay", "factor", s.factor);
-  if (s.every < 1) throw ValueError("step_decay", "every must be at least 1, not " + std::to_string(s.every));
+  if (s.every < 1) throw ValueError("step_decay", "every of at least 1", s.every);
   if (step < s.warmup) return rising(step, s.warmup, s.peak);
   return s.peak * std::pow(s.factor, static_cast<double>(step / s.every));
 }
@@ -99,8 +96,8 @@ double warmup_stable_decay(index_t step, const WarmupStableDecaySchedule& s) {
   check_steps("warmup_stable_decay", {step, s.warmup, s.total, s.decay});
   check_rates("warmup_stable_decay", {s.peak, s.floor});
   if (s.warmup + s.decay > s.total)
-    throw ValueError("warmup_stable_decay", "warm-up and decay need " + std::to_string(s.warmup + s.decay) +
-                                                " steps, more than the total of " + std::to_string(s.total));
+    throw ValueError("warmup_stable_decay", "warm-up and decay within " + std::to_string(s.total) + " steps",
+                     s.warmup + s.decay);
   if (step < s.warmup) return rising(step, s.warmup, s.peak);
   return on_line(s.peak, s.floor, progress(step, s.total - s.decay, s.total));
 }

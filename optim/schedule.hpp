@@ -19,7 +19,7 @@ struct ConstantSchedule {
 /// Warm-up, then `peak` for all later steps.
 double constant(index_t step, const ConstantSchedule& schedule);
 
-struct LinearSchedule {
+struct DecaySchedule {
   index_t warmup = 0;
   index_t total;  ///< step that reaches the floor
   double peak;
@@ -27,17 +27,10 @@ struct LinearSchedule {
 };
 
 /// Warm-up, then linear decay from peak to floor.
-double linear_decay(index_t step, const LinearSchedule& schedule);
-
-struct CosineSchedule {
-  index_t warmup = 0;
-  index_t total;  ///< step that reaches the floor
-  double peak;
-  double floor = 0;  ///< rate from step `total` on
-};
+double linear_decay(index_t step, const DecaySchedule& schedule);
 
 /// Warm-up, then half a cosine from peak to floor (Loshchilov and Hutter 2017).
-double cosine(index_t step, const CosineSchedule& schedule);
+double cosine(index_t step, const DecaySchedule& schedule);
 
 struct StepSchedule {
   index_t warmup = 0;

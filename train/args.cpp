@@ -92,8 +92,8 @@ const ArgValue* Args::declare(Entry entry) {
   if (entry.name == "help" || std::any_of(entries_.begin(), entries_.end(), taken))
     throw UsageError(program_, "option --" + entry.name + " is declared twice");
   if (entry.read && !entry.read(value_text(entry.value)))
-    throw UsageError(program_, "option --" + entry.name + " takes " + entry.takes + ", but its default is " +
-                                   value_text(entry.value));
+    throw UsageError(program_,
+                     "--" + entry.name + ": " + expected_got(entry.takes, "the default " + value_text(entry.value)));
   entry.group = group_;
   entries_.push_back(std::move(entry));
   return &entries_.back().value;
@@ -226,7 +226,7 @@ void Args::read_values(const Given& given) {
   bool steps_given = false;
   for (const auto& [entry, text] : given) {
     const std::optional<ArgValue> value = entry->read ? entry->read(text) : ArgValue(!text.empty());
-    if (!value) throw UsageError(program_, "--" + entry->name + " takes " + entry->takes + ", not '" + text + "'");
+    if (!value) throw UsageError(program_, "--" + entry->name + ": " + expected_got(entry->takes, "'" + text + "'"));
     values.push_back(*value);
     steps_given = steps_given || entry->name == "steps";
   }

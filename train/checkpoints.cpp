@@ -88,8 +88,7 @@ Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimiz
       directory_(run + "/" + run_folder::kCheckpoints),
       options_(options) {
   if (options.interval < 1 || options.keep < 1)
-    throw ValueError("checkpoints", "interval and keep must be at least 1, not " + std::to_string(options.interval) +
-                                        " and " + std::to_string(options.keep));
+    throw ValueError("checkpoints", "interval and keep of at least 1", options.interval, options.keep);
   signals_.emplace();
 }
 

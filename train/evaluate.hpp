@@ -28,7 +28,7 @@ class EvalMode {
 /// batches.
 template <class Model>
 double mean_loss(ParamStore& store, const Model& model, const std::vector<Batch>& batches) {
-  if (batches.empty()) throw ValueError("mean_loss", "there are no batches");
+  if (batches.empty()) throw ValueError("mean_loss", "at least 1 batch", 0);
   const EvalMode eval(store);
   double sum = 0, count = 0;
   for (const Batch& batch : batches) {

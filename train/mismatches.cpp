@@ -4,7 +4,7 @@
 namespace xtape {
 
 void Mismatches::shape(const std::string& name, const Shape& in_file, const Shape& wanted) {
-  others_.push_back("shape of " + name + " is " + shape_text(in_file) + " and should be " + shape_text(wanted));
+  others_.push_back("shape of " + name + ": " + expected_got(shape_text(wanted), in_file));
 }
 
 bool Mismatches::none() const { return missing_.empty() && unexpected_.empty() && others_.empty(); }

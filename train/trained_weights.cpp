@@ -34,8 +34,7 @@ Vocabulary TrainedWeights::vocabulary() const {
 index_t TrainedWeights::heads(index_t given) const {
   const auto found = file_.metadata().find("heads");
   if (found != file_.metadata().end() && found->second != std::to_string(given))
-    throw ValueError("weights",
-                     file_.path() + " is of a model with " + found->second + " heads; give --heads " + found->second);
+    throw ValueError("weights", "--heads " + found->second + " for the model of " + file_.path(), given);
   return given;
 }
 

@@ -90,14 +90,14 @@ void elementwise(index_t n) {
   for (const auto& [name, f] : functions)
     by_bandwidth(name, size, {1, 1}, n, [&, f = f] { kernels::unary(f, x.data(), y.data(), n); });
   by_bandwidth("tanh backward", size, {2, 1}, n,
-               [&] { kernels::unary_backward(Unary::tanh, x.data(), x.data(), dy.data(), y.data(), false, n); });
+               [&] { kernels::unary_backward(Unary::tanh, x.data(), x.data(), dy.data(), {y.data()}, n); });
   by_bandwidth("gelu with slope", size, {1, 2}, n,
                [&] { kernels::unary_and_derivative(Unary::gelu, x.data(), y.data(), derivative.data(), n); });
   by_bandwidth("gelu_tanh with slope", size, {1, 2}, n,
                [&] { kernels::unary_and_derivative(Unary::gelu_tanh, x.data(), y.data(), derivative.data(), n); });
   by_bandwidth("add", size, {2, 1}, n,
                [&] { kernels::binary(kernels::Binary::add, x.data(), 1, dy.data(), 1, y.data(), n); });
-  by_bandwidth("product", size, {2, 1}, n, [&] { kernels::product(x.data(), dy.data(), 1, y.data(), false, n); });
+  by_bandwidth("product", size, {2, 1}, n, [&] { kernels::product(x.data(), dy.data(), 1, {y.data()}, n); });
 }
 
 void rows(index_t r, index_t c) {
@@ -107,23 +107,24 @@ void rows(index_t r, index_t c) {
   std::vector<kernels::LogSum> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
+  const kernels::CrossEntropyRows logits{x.data(), r, c, 0};
   const std::string size = text({r, c});
-  by_bandwidth("column sums", size, {1}, n, [&] { kernels::sum_axis(x.data(), 1, r, c, 1, out.data(), false); });
+  by_bandwidth("column sums", size, {1}, n, [&] { kernels::sum_axis(x.data(), 1, r, c, 1, {out.data()}); });
   by_bandwidth("sum of squares", size, {1}, n,
                [&] { out(0) = static_cast<real>(kernels::sum_of_squares(x.data(), n)); });
   by_bandwidth("softmax", size, {1, 1}, n, [&] { kernels::softmax(x.data(), y.data(), r, c); });
   by_bandwidth("softmax backward", size, {2, 1}, n,
-               [&] { kernels::softmax_backward(x.data(), dy.data(), y.data(), false, r, c); });
+               [&] { kernels::softmax_backward(x.data(), dy.data(), {y.data()}, r, c); });
   by_bandwidth("log_softmax", size, {1, 1}, n, [&] { kernels::log_softmax(x.data(), y.data(), r, c); });
   by_bandwidth("log_softmax backward", size, {2, 1}, n,
-               [&] { kernels::log_softmax_backward(x.data(), dy.data(), y.data(), false, r, c); });
+               [&] { kernels::log_softmax_backward(x.data(), dy.data(), {y.data()}, r, c); });
   by_bandwidth("cross_entropy", size, {1}, n,
-               [&] { kernels::cross_entropy(x.data(), targets.data(), 0, 1, losses.data(), sums.data(), r, c); });
+               [&] { kernels::cross_entropy(logits, targets.data(), 1, losses.data(), sums.data()); });
   by_bandwidth("cross_entropy backward", size, {1, 1}, n, [&] {
-    kernels::cross_entropy_backward(x.data(), targets.data(), 0, sums.data(), weights.data(), 1, y.data(), false, r, c);
+    kernels::cross_entropy_backward(logits, targets.data(), sums.data(), {weights.data(), 1}, {y.data()});
   });
   by_bandwidth("layer_norm", size, {1, 1}, n, [&] {
-    kernels::layer_norm(x.data(), weight.data(), weight.data(), 1e-5, y.data(), mean.data(), inverse.data(), r, c);
+    kernels::layer_norm({x.data(), weight.data(), weight.data(), 1e-5, r, c}, y.data(), mean.data(), inverse.data());
   });
   const kernels::NormRows in{x.data(), weight.data(), 1e-5, mean.data(), inverse.data(), dy.data(), r, c};
   by_bandwidth("layer_norm backward, dx", size, {2, 1}, n,
@@ -138,18 +139,15 @@ void batch_norm(index_t r, index_t c) {
   Array y(x.shape());
   std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), dy_sums(mean),
       dy_x_hat_sums(mean);
-  const kernels::ColumnNorm norm{mean.data(), divisor.data()};
+  const kernels::NormColumns in{x.data(), r, c, mean.data(), divisor.data()};
   const kernels::ColumnSums sums{dy_sums.data(), dy_x_hat_sums.data()};
   const std::string size = text({r, c});
   by_bandwidth("column moments", size, {1}, n,
                [&] { kernels::column_moments(x.data(), 1e-5, mean.data(), variance.data(), divisor.data(), r, c); });
-  by_bandwidth("batch_norm", size, {1, 1}, n,
-               [&] { kernels::batch_norm(x.data(), norm, weight.data(), weight.data(), y.data(), r, c); });
-  by_bandwidth("batch_norm sums", size, {2}, n,
-               [&] { kernels::batch_norm_sums(x.data(), norm, dy.data(), sums, r, c); });
-  by_bandwidth("batch_norm backward", size, {2, 1}, n, [&] {
-    kernels::batch_norm_backward(x.data(), norm, weight.data(), dy.data(), sums, y.data(), false, r, c);
-  });
+  by_bandwidth("batch_norm", size, {1, 1}, n, [&] { kernels::batch_norm(in, weight.data(), weight.data(), y.data()); });
+  by_bandwidth("batch_norm sums", size, {2}, n, [&] { kernels::batch_norm_sums(in, dy.data(), sums); });
+  by_bandwidth("batch_norm backward", size, {2, 1}, n,
+               [&] { kernels::batch_norm_backward(in, weight.data(), dy.data(), sums, {y.data()}); });
 }
 
 void adam(index_t n) {
@@ -164,14 +162,12 @@ void adam(index_t n) {
 }
 
 void permute(const char* name, std::initializer_list<index_t> sizes, std::initializer_list<index_t> strides) {
-  kernels::StridedLoop loop;
   index_t n = 1;
-  for (const index_t size : sizes) loop.size[loop.rank++] = size, n *= size;
-  std::copy(strides.begin(), strides.end(), loop.stride);
-  const kernels::StridedLoop joined = kernels::coalesced(loop);
+  for (const index_t size : sizes) n *= size;
+  const kernels::StridedLoop joined = kernels::coalesced(kernels::strided_loop(sizes, strides));
   const Array x = operand(n);
   Array y(x.shape());
-  by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), y.data(), false); });
+  by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), {y.data()}); });
 }
 
 /// The matrix products of a workload, each size once.
@@ -183,8 +179,8 @@ void products(const char* workload) {
     Array c(shape_of({p.m * p.n}));
     const std::string kind = std::string("gemm ") + (p.a_transposed ? "A^T B" : p.b_transposed ? "A B^T" : "A B");
     by_arithmetic(kind.c_str(), text({p.m, p.n, p.k}), 2.0 * static_cast<double>(p.m * p.n * p.k), [&] {
-      kernels::gemm(p.m, p.n, p.k, 1, {a.data(), p.a_transposed ? p.m : p.k, p.a_transposed},
-                    {b.data(), p.b_transposed ? p.k : p.n, p.b_transposed}, 0, c.data(), p.n);
+      kernels::gemm({p.m, p.n, p.k}, {a.data(), p.a_transposed ? p.m : p.k, p.a_transposed},
+                    {b.data(), p.b_transposed ? p.k : p.n, p.b_transposed}, {c.data(), p.n});
     });
   }
 }
@@ -199,7 +195,9 @@ void attention(index_t batches, index_t heads, index_t length, index_t width, bo
   const auto in = [&](const Array& a) {
     return kernels::HeadsIn{a.data(), heads * length * width, length * width, width};
   };
-  const auto to = [&](Array& a) { return kernels::HeadsOut{a.data(), heads * length * width, length * width, width}; };
+  const auto to = [&](Array& a) {
+    return kernels::HeadsOut{{a.data()}, heads * length * width, length * width, width};
+  };
   kernels::AttentionProblem problem = {};
   problem.batches = batches;
   problem.heads = problem.key_heads = heads;
@@ -216,8 +214,7 @@ void attention(index_t batches, index_t heads, index_t length, index_t width, bo
   by_arithmetic(causal ? "attention, causal" : "attention", size, 2 * product,
                 [&] { kernels::attention(problem, to(out), sums.data()); });
   by_arithmetic(causal ? "attention backward, causal" : "attention backward", size, 5 * product, [&] {
-    kernels::attention_backward(problem, in(out), sums.data(), in(upstream),
-                                {to(dq), to(dk), to(dv), false, false, false});
+    kernels::attention_backward(problem, in(out), sums.data(), in(upstream), {to(dq), to(dk), to(dv)});
   });
 }
 

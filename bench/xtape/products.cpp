@@ -20,9 +20,9 @@ struct Operands {
 
   void multiply(std::int64_t part) {
     const Product& p = product;
-    xtape::kernels::gemm(p.m, p.n, p.k, 1, {a.data() + part * p.m * p.k, p.a_transposed ? p.m : p.k, p.a_transposed},
-                         {b.data() + part * p.k * p.n, p.b_transposed ? p.k : p.n, p.b_transposed}, 0,
-                         c.data() + part * p.m * p.n, p.n);
+    xtape::kernels::gemm({p.m, p.n, p.k}, {a.data() + part * p.m * p.k, p.a_transposed ? p.m : p.k, p.a_transposed},
+                         {b.data() + part * p.k * p.n, p.b_transposed ? p.k : p.n, p.b_transposed},
+                         {c.data() + part * p.m * p.n, p.n});
   }
   void multiply_all() {
     if (product.independent) {

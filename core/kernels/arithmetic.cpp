@@ -21,6 +21,7 @@ void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step
 }
 
 void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real* b, real* y) {
+  if (loop.rank == 1) return binary(f, a, loop.stride[0], b, loop.stride_b[0], y, loop.size[0]);
   const StridedLoop l = coalesced(loop);
   const int last = l.rank - 1;
   parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {
@@ -32,13 +33,13 @@ void affine(const real* x, real scale, real shift, real* y, index_t n) {
   parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) { table().affine(x + b, scale, shift, y + b, e - b); });
 }
 
-void scaled(const real* x, real scale, real* y, bool accumulate, index_t n) {
-  parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) { table().scaled(x + b, scale, y + b, accumulate, e - b); });
+void scaled(const real* x, real scale, Output y, index_t n) {
+  parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) { table().scaled(x + b, scale, y.at(b), e - b); });
 }
 
-void product(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n) {
+void product(const real* a, const real* b, real scale, Output y, index_t n) {
   parallel_ranges(n, kGrainSize, [&](index_t begin, index_t end) {
-    table().product(a + begin, b + begin, scale, y + begin, accumulate, end - begin);
+    table().product(a + begin, b + begin, scale, y.at(begin), end - begin);
   });
 }
 

@@ -15,11 +15,11 @@ void binary_strided(Binary f, const StridedLoop& loop, const real* a, const real
 /// y[i] = scale * x[i] + shift.
 void affine(const real* x, real scale, real shift, real* y, index_t n);
 
-/// y[i] = scale * x[i], or added to y when `accumulate`.
-void scaled(const real* x, real scale, real* y, bool accumulate, index_t n);
+/// y[i] = scale * x[i].
+void scaled(const real* x, real scale, Output y, index_t n);
 
-/// y[i] = scale * a[i] * b[i], or added to y when `accumulate`.
-void product(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
+/// y[i] = scale * a[i] * b[i].
+void product(const real* a, const real* b, real scale, Output y, index_t n);
 
 void fill(real* y, real value, index_t n);
 

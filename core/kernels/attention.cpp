@@ -20,60 +20,60 @@ struct Block {
   index_t b, h, first, rows, keys;
 };
 
-index_t visible_keys(const AttentionProblem& p, index_t query) {
-  return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
-}
-
 Block block_at(const AttentionProblem& p, index_t b, index_t h, index_t first, index_t most_rows) {
   const index_t rows = std::min(most_rows, p.queries - first);
-  return {b, h, first, rows, visible_keys(p, first + rows - 1)};
-}
-
-const bool* hidden_row(const AttentionProblem& p, const Block& block, index_t i) {
-  return p.hidden ? p.hidden + block.b * p.hidden_batch + (block.first + i) * p.keys : nullptr;
+  return {b, h, first, rows, p.causal_limit(first + rows - 1)};
 }
 
 /// Sets the scores of hidden keys among the first `visible` of row i to minus infinity.
 void hide(const AttentionProblem& p, const Block& block, index_t i, index_t visible, real* scores) {
   constexpr real minus_infinity = -std::numeric_limits<real>::infinity();
-  const bool* padding = p.padding ? p.padding + block.b * p.keys : nullptr;
-  const bool* hidden = hidden_row(p, block, i);
+  const bool* padding = offset_pointer(p.padding, block.b * p.keys);
+  const bool* hidden = offset_pointer(p.hidden, block.b * p.hidden_batch + (block.first + i) * p.keys);
   for (index_t j = 0; padding && j < visible; ++j)
     if (padding[j]) scores[j] = minus_infinity;
   for (index_t j = 0; hidden && j < visible; ++j)
     if (hidden[j]) scores[j] = minus_infinity;
 }
 
-bool all_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  return isa().attention.rows_finite(x, stride, rows, width);
+bool all_finite(MatrixView x, index_t rows, index_t width) {
+  return isa().attention.rows_finite(x.data, x.stride, rows, width);
 }
 
 /// x [rows, width] packed, with zeros for rows that are not finite, so that 0 times such a row is 0. See
 /// `add_weighted`.
-PackedMatrix pack_finite(const real* x, index_t rows, index_t width, index_t stride) {
-  if (all_finite(x, rows, width, stride)) return PackedMatrix({x, stride}, rows, width);
+PackedMatrix pack_finite(MatrixView x, index_t rows, index_t width) {
+  if (all_finite(x, rows, width)) return PackedMatrix(x, rows, width);
   const Scratch<real> clean(rows * width);
   for (index_t r = 0; r < rows; ++r) {
-    if (isa().reduce.all_finite(x + r * stride, width)) std::copy_n(x + r * stride, width, clean.data() + r * width);
+    const real* row = x.data + r * x.stride;
+    if (isa().reduce.all_finite(row, width)) std::copy_n(row, width, clean.data() + r * width);
     else std::fill_n(clean.data() + r * width, width, real(0));
   }
   return PackedMatrix({clean.data(), width}, rows, width);
 }
 
+/// Rows of one head from row t on.
+MatrixView matrix_of(HeadsIn x, index_t b, index_t h, index_t t = 0) { return {x.at(b, h, t), x.row}; }
+
+MatrixView transpose_of(MatrixView x) { return {x.data, x.stride, !x.transposed}; }
+
 /// Keys and values of one head, packed once for all blocks of queries.
 struct Packed {
+  MatrixView k, v;
   PackedMatrix keys_across;  // k^T, for scores
   PackedMatrix values;       // v in the forward pass, v^T in the backward
   PackedMatrix keys;         // k, for dq; empty in the forward pass
   bool finite_keys, finite_values;
 
   Packed(const AttentionProblem& p, index_t b, index_t key_head, bool backward)
-      : keys_across({p.k.at(b, key_head), p.k.row, true}, p.width, p.keys),
-        values(backward ? PackedMatrix({p.v.at(b, key_head), p.v.row, true}, p.value_width, p.keys)
-                        : pack_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)),
-        keys(pack_finite(p.k.at(b, key_head), backward ? p.keys : 0, p.width, p.k.row)),
-        finite_keys(!backward || all_finite(p.k.at(b, key_head), p.keys, p.width, p.k.row)),
-        finite_values(backward || all_finite(p.v.at(b, key_head), p.keys, p.value_width, p.v.row)) {}
+      : k(matrix_of(p.k, b, key_head)),
+        v(matrix_of(p.v, b, key_head)),
+        keys_across(transpose_of(k), p.width, p.keys),
+        values(backward ? PackedMatrix(transpose_of(v), p.value_width, p.keys) : pack_finite(v, p.keys, p.value_width)),
+        keys(pack_finite(k, backward ? p.keys : 0, p.width)),
+        finite_keys(!backward || all_finite(k, p.keys, p.width)),
+        finite_values(backward || all_finite(v, p.keys, p.value_width)) {}
 };
 
 /// The layout of a block's scores. A row is an odd multiple of the lanes, so that rows do not map to the same sets of
@@ -91,8 +91,8 @@ CausalSkip skip_of(const AttentionProblem& p, const ScoreRows& rows, CausalSkip:
 
 void scores_of(const AttentionProblem& p, const Block& block, const Packed& packed, const ScoreRows& rows,
                real* scores) {
-  gemm(block.rows, block.keys, p.width, p.scale, {p.q.at(block.b, block.h) + block.first * p.q.row, p.q.row},
-       packed.keys_across, 0, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
+  gemm({block.rows, block.keys, p.width}, matrix_of(p.q, block.b, block.h, block.first), packed.keys_across,
+       {scores, rows.stride}, {.alpha = p.scale}, skip_of(p, rows, CausalSkip::Operand::c));
   for (index_t i = 0; (p.padding || p.hidden) && i < block.rows; ++i)
     hide(p, block, i, rows.visible(i), scores + i * rows.stride);
 }
@@ -109,38 +109,39 @@ const real* drop_factors(const AttentionProblem& p, const Block& block, index_t 
   return factors;
 }
 
+/// Weights [rows, count] of values [count, width], or of values [rows, width] if the weights are used transposed.
+struct WeightedRows {
+  index_t rows, count, width;
+  MatrixView weights, values;
+  CausalSkip skip;
+
+  /// out += weight (i, j) * value for one row of values. A weight of exactly 0 contributes nothing.
+  void add(index_t i, index_t j, const real* value, real* out) const {
+    const real w = weights.data[i * weights.stride + j];
+    for (index_t c = 0; w != 0 && c < width; ++c) out[c] += w * value[c];
+  }
+};
+
 /// out = weights * values + beta * out. A weight of exactly 0 contributes nothing, even if its value row holds NaN or
 /// infinity. `packed` holds zeros in place of such rows; the loop below adds them where the weight is not 0. Finite
 /// rows give the same bits with or without them.
-void add_weighted(index_t rows, index_t count, index_t width, const real* weights, index_t stride, CausalSkip skip,
-                  const PackedMatrix& packed, const real* values, index_t value_stride, bool finite, real beta,
-                  real* out, index_t out_stride) {
-  gemm(rows, width, count, 1, {weights, stride}, packed, beta, out, out_stride, skip);
-  for (index_t j = 0; !finite && j < count; ++j) {
-    const real* value = values + j * value_stride;
-    if (isa().reduce.all_finite(value, width)) continue;
-    for (index_t i = 0; i < rows; ++i) {
-      const real w = weights[i * stride + j];
-      for (index_t c = 0; w != 0 && c < width; ++c) out[i * out_stride + c] += w * value[c];
-    }
+void add_weighted(const WeightedRows& in, const PackedMatrix& packed, bool finite, real beta, MatrixOut out) {
+  gemm({in.rows, in.width, in.count}, in.weights, packed, out, {.beta = beta}, in.skip);
+  for (index_t j = 0; !finite && j < in.count; ++j) {
+    const real* value = in.values.data + j * in.values.stride;
+    if (isa().reduce.all_finite(value, in.width)) continue;
+    for (index_t i = 0; i < in.rows; ++i) in.add(i, j, value, out.data + i * out.stride);
   }
 }
 
-/// out = weights^T * values + beta * out for weights [rows, count] and beta 0 or 1, with the same rule for weights of
-/// 0.
-void add_weighted_transposed(index_t rows, index_t count, index_t width, const real* weights, index_t stride,
-                             CausalSkip skip, const real* values, index_t value_stride, real beta, real* out,
-                             index_t out_stride) {
-  if (all_finite(values, rows, width, value_stride))
-    return gemm(count, width, rows, 1, {weights, stride, true}, {values, value_stride}, beta, out, out_stride, nullptr,
-                skip);
-  for (index_t j = 0; beta == 0 && j < count; ++j) std::fill_n(out + j * out_stride, width, real(0));
-  for (index_t i = 0; i < rows; ++i) {
-    for (index_t j = 0; j < count; ++j) {
-      const real w = weights[i * stride + j];
-      for (index_t c = 0; w != 0 && c < width; ++c) out[j * out_stride + c] += w * values[i * value_stride + c];
-    }
-  }
+/// out = weights^T * values + beta * out for beta 0 or 1, with the same rule for weights of 0.
+void add_weighted_transposed(const WeightedRows& in, real beta, MatrixOut out) {
+  if (all_finite(in.values, in.rows, in.width))
+    return gemm({in.count, in.width, in.rows}, transpose_of(in.weights), in.values, out, {.beta = beta}, in.skip);
+  for (index_t j = 0; beta == 0 && j < in.count; ++j) std::fill_n(out.data + j * out.stride, in.width, real(0));
+  for (index_t i = 0; i < in.rows; ++i)
+    for (index_t j = 0; j < in.count; ++j)
+      in.add(i, j, in.values.data + i * in.values.stride, out.data + j * out.stride);
 }
 
 /// Buffers of one task.
@@ -170,13 +171,17 @@ void forward_block(const AttentionProblem& p, const Block& block, const Packed& 
   const ScoreRows rows = score_rows(p, block);
   real* scores = work.weights.data();
   real* inverse_sums = work.row_values.data();
-  real* to = out.at(block.b, block.h) + block.first * out.row;
+  real* to = out.at(block.b, block.h, block.first).data;
   scores_of(p, block, packed, rows, scores);
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
   isa().attention.weights(rows, scores, factors, sums + row_index(p, block), inverse_sums);
-  const index_t key_head = block.h / (p.heads / p.key_heads);
-  add_weighted(block.rows, block.keys, p.value_width, scores, rows.stride, skip_of(p, rows, CausalSkip::Operand::a),
-               packed.values, p.v.at(block.b, key_head), p.v.row, packed.finite_values, 0, to, out.row);
+  add_weighted({block.rows,
+                block.keys,
+                p.value_width,
+                {scores, rows.stride},
+                packed.v,
+                skip_of(p, rows, CausalSkip::Operand::a)},
+               packed.values, packed.finite_values, 0, {to, out.row});
   isa().attention.scale_rows(to, out.row, inverse_sums, block.rows, p.value_width);
 }
 
@@ -192,12 +197,12 @@ void drop_unused_queries(const ScoreRows& rows, const real* upstream, index_t st
 ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn out, const SoftmaxRow* sums,
                           HeadsIn upstream, const Packed& packed, Workspace& work) {
   const ScoreRows rows = score_rows(p, block);
-  const real* up = upstream.at(block.b, block.h) + block.first * upstream.row;
-  const real* result = out.at(block.b, block.h) + block.first * out.row;
+  const real* up = upstream.at(block.b, block.h, block.first);
+  const real* result = out.at(block.b, block.h, block.first);
   scores_of(p, block, packed, rows, work.weights.data());
   drop_unused_queries(rows, up, upstream.row, p.value_width, work.weights.data());
-  gemm(block.rows, block.keys, p.value_width, 1, {up, upstream.row}, packed.values, 0, work.gradients.data(),
-       rows.stride, skip_of(p, rows, CausalSkip::Operand::c));
+  gemm({block.rows, block.keys, p.value_width}, {up, upstream.row}, packed.values, {work.gradients.data(), rows.stride},
+       {}, skip_of(p, rows, CausalSkip::Operand::c));
   isa().attention.row_dots(up, upstream.row, result, out.row, block.rows, p.value_width, work.row_values.data());
   const real* factors = drop_factors(p, block, rows.stride, work.words.data(), work.factors.data());
   isa().attention.score_gradients(rows, work.weights.data(), factors, sums + row_index(p, block),
@@ -208,29 +213,27 @@ ScoreRows score_gradients(const AttentionProblem& p, const Block& block, HeadsIn
 /// All gradients of the heads that share one key head.
 void backward_group(const AttentionProblem& p, index_t b, index_t key_head, HeadsIn out, const SoftmaxRow* sums,
                     HeadsIn upstream, const AttentionGradients& g) {
-  const index_t group = p.heads / p.key_heads;
   const Packed packed(p, b, key_head, true);
   Workspace work(p, kBackwardRows, true);
-  real beta_k = g.accumulate_k ? 1 : 0, beta_v = g.accumulate_v ? 1 : 0;
-  for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) {
+  const Output dk = g.dk.at(b, key_head), dv = g.dv.at(b, key_head);
+  real beta_k = dk.beta(), beta_v = dv.beta();
+  for (index_t h = key_head * p.group(); h < (key_head + 1) * p.group(); ++h) {
     // The last block first: it attends to all keys, and so writes all of dk and dv.
     for (index_t first = (p.queries - 1) / kBackwardRows * kBackwardRows; first >= 0; first -= kBackwardRows) {
       const Block block = block_at(p, b, h, first, kBackwardRows);
       const ScoreRows scores = score_gradients(p, block, out, sums, upstream, packed, work);
+      const MatrixView weights{work.weights.data(), scores.stride}, gradients{work.gradients.data(), scores.stride};
       const CausalSkip across = skip_of(p, scores, CausalSkip::Operand::transposed_a);
-      if (g.dq.data) {
-        real* dq = g.dq.at(b, h) + first * g.dq.row;
-        add_weighted(block.rows, block.keys, p.width, work.gradients.data(), scores.stride,
-                     skip_of(p, scores, CausalSkip::Operand::a), packed.keys, p.k.at(b, key_head), p.k.row,
-                     packed.finite_keys, g.accumulate_q ? real(1) : real(0), dq, g.dq.row);
-      }
-      if (g.dk.data)
-        add_weighted_transposed(block.rows, block.keys, p.width, work.gradients.data(), scores.stride, across,
-                                p.q.at(b, h) + first * p.q.row, p.q.row, beta_k, g.dk.at(b, key_head), g.dk.row);
-      if (g.dv.data)
-        add_weighted_transposed(block.rows, block.keys, p.value_width, work.weights.data(), scores.stride, across,
-                                upstream.at(b, h) + first * upstream.row, upstream.row, beta_v, g.dv.at(b, key_head),
-                                g.dv.row);
+      if (const Output dq = g.dq.at(b, h, first); dq.data)
+        add_weighted({block.rows, block.keys, p.width, gradients, packed.k, skip_of(p, scores, CausalSkip::Operand::a)},
+                     packed.keys, packed.finite_keys, dq.beta(), {dq.data, g.dq.row});
+      if (dk.data)
+        add_weighted_transposed({block.rows, block.keys, p.width, gradients, matrix_of(p.q, b, h, first), across},
+                                beta_k, {dk.data, g.dk.row});
+      if (dv.data)
+        add_weighted_transposed(
+            {block.rows, block.keys, p.value_width, weights, matrix_of(upstream, b, h, first), across}, beta_v,
+            {dv.data, g.dv.row});
       beta_k = beta_v = 1;
     }
   }
@@ -241,7 +244,7 @@ void backward_group(const AttentionProblem& p, index_t b, index_t key_head, Head
 void attention(const AttentionProblem& p, HeadsOut out, SoftmaxRow* sums) {
   parallel_for(p.batches * p.heads, [&](index_t task) {
     const index_t b = task / p.heads, h = task % p.heads;
-    const Packed packed(p, b, h / (p.heads / p.key_heads), false);
+    const Packed packed(p, b, h / p.group(), false);
     Workspace work(p, kForwardRows, false);
     for (index_t first = 0; first < p.queries; first += kForwardRows)
       forward_block(p, block_at(p, b, h, first, kForwardRows), packed, work, out, sums);

@@ -17,43 +17,44 @@ struct ColumnValues {
   Scratch<real> high, low, scale;
   index_t out_of_range;  ///< number of columns that the plain loops give no digits
 
-  ColumnValues(ColumnNorm norm, const real* weight, index_t columns)
-      : high(columns),
-        low(columns),
-        scale(columns),
-        out_of_range(table().column_values(norm, weight, high.data(), low.data(), scale.data(), columns)) {}
+  ColumnValues(const NormColumns& in, const real* weight)
+      : high(in.columns),
+        low(in.columns),
+        scale(in.columns),
+        out_of_range(table().column_values(in, weight, high.data(), low.data(), scale.data())) {}
 
-  ColumnMeans means() const { return {high.data(), low.data()}; }
+  CenteredRows rows(const NormColumns& in, index_t first, index_t count) const {
+    return {in.x + first * in.columns, count, in.columns, high.data(), low.data()};
+  }
 };
 
 /// One column outside the range of the plain loops.
 struct WideColumn {
-  Wide mean, divisor;
+  Elements x;
+  WideNorm norm;
 
-  WideColumn(ColumnNorm norm, index_t c)
-      : mean(static_cast<Wide>(norm.mean[c])), divisor(static_cast<Wide>(norm.divisor[c])) {}
-
-  Wide x_hat(Wide x) const { return divisor == 0 ? 0 : (x - mean) / divisor; }
+  WideColumn(const NormColumns& in, index_t c)
+      : x(column_of(in.x, c, in.rows, in.columns)),
+        norm{static_cast<Wide>(in.mean[c]), static_cast<Wide>(in.divisor[c])} {}
 };
 
 /// The sums of dy and of dy x_hat over one column. A divisor of 0 lets nothing pass, whatever dy is.
 struct WideSums {
   Wide dy, dy_x_hat = 0;
 
-  WideSums(const WideColumn& column, const Elements& x, const Elements& up) : dy(wide_sum(up)) {
-    for (index_t r = 0; r < x.n && column.divisor != 0; ++r) dy_x_hat += up[r] * column.x_hat(x[r]);
+  WideSums(const WideColumn& column, const Elements& up) : dy(wide_sum(up)) {
+    for (index_t r = 0; r < up.n && column.norm.divisor != 0; ++r) dy_x_hat += up[r] * column.norm.x_hat(column.x[r]);
   }
 };
 
-bool is_trusted(ColumnNorm norm, const real* weight, index_t c) {
-  return trusted_column(norm.mean[c], norm.divisor[c], weight ? static_cast<double>(weight[c]) : 1);
+bool is_trusted(const NormColumns& in, const real* weight, index_t c) {
+  return trusted_column(in.mean[c], in.divisor[c], weight ? static_cast<double>(weight[c]) : 1);
 }
 
 /// body(first row, rows) over blocks of rows, shared among threads.
 template <class Body>
 void parallel_row_blocks(index_t rows, index_t columns, const Body& body) {
-  const index_t grain = std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, columns));
-  parallel_ranges(rows, grain, [&](index_t begin, index_t end) { body(begin, end - begin); });
+  parallel_ranges(rows, rows_per_task(columns), [&](index_t begin, index_t end) { body(begin, end - begin); });
 }
 
 /// Of one column of a block: the mean of x minus the first row of the matrix, and the sum of squared deviations from
@@ -110,39 +111,37 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
   }
 }
 
-void batch_norm(const real* x, ColumnNorm norm, const real* weight, const real* bias, real* y, index_t rows,
-                index_t columns) {
-  const ColumnValues column_values(norm, weight, columns);
-  parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
-    table().normalize(x + first * columns, column_values.means(), column_values.scale.data(), bias, y + first * columns,
-                      count, columns);
+void batch_norm(const NormColumns& in, const real* weight, const real* bias, real* y) {
+  const ColumnValues values(in, weight);
+  parallel_row_blocks(in.rows, in.columns, [&](index_t first, index_t count) {
+    table().normalize(values.rows(in, first, count), values.scale.data(), bias, y + first * in.columns);
   });
-  for (index_t c = 0; c < columns && column_values.out_of_range > 0; ++c) {
-    if (is_trusted(norm, weight, c)) continue;
-    const WideColumn column(norm, c);
+  for (index_t c = 0; c < in.columns && values.out_of_range > 0; ++c) {
+    if (is_trusted(in, weight, c)) continue;
+    const WideColumn column(in, c);
     const Wide factor = static_cast<Wide>(weight ? weight[c] : 1), shift = static_cast<Wide>(bias ? bias[c] : 0);
-    const Elements elements = column_of(x, c, rows, columns);
-    for (index_t r = 0; r < rows; ++r)
-      y[r * columns + c] = static_cast<real>(column.x_hat(elements[r]) * factor + shift);
+    for (index_t r = 0; r < in.rows; ++r)
+      y[r * in.columns + c] = static_cast<real>(column.norm.x_hat(column.x[r]) * factor + shift);
   }
 }
 
-void batch_norm_sums(const real* x, ColumnNorm norm, const real* dy, ColumnSums sums, index_t rows, index_t columns) {
-  const ColumnValues column_values(norm, nullptr, columns);
+void batch_norm_sums(const NormColumns& in, const real* dy, ColumnSums sums) {
+  const ColumnValues values(in, nullptr);
+  const index_t columns = in.columns;
   blocked_column_sums(
-      rows, 2 * columns, rows * columns,
+      in.rows, 2 * columns, in.rows * columns,
       [&](index_t first, index_t count, real* out) {
-        table().gradient_sums(x + first * columns, column_values.means(), column_values.scale.data(),
-                              dy + first * columns, count, columns, out, out + columns);
+        table().gradient_sums(values.rows(in, first, count), values.scale.data(), dy + first * columns, out,
+                              out + columns);
       },
       [&](const double* totals) {
         std::copy_n(totals, columns, sums.dy);
         std::copy_n(totals + columns, columns, sums.dy_x_hat);
       });
   for (index_t c = 0; c < columns; ++c) {
-    const bool trusted = column_values.out_of_range == 0 || is_trusted(norm, nullptr, c);
+    const bool trusted = values.out_of_range == 0 || is_trusted(in, nullptr, c);
     if (trusted && std::isfinite(sums.dy[c]) && std::isfinite(sums.dy_x_hat[c])) continue;
-    const WideSums wide(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns));
+    const WideSums wide(WideColumn(in, c), column_of(dy, c, in.rows, columns));
     sums.dy[c] = static_cast<double>(wide.dy);
     sums.dy_x_hat[c] = static_cast<double>(wide.dy_x_hat);
   }
@@ -150,49 +149,46 @@ void batch_norm_sums(const real* x, ColumnNorm norm, const real* dy, ColumnSums 
 
 namespace {
 
-/// The gradient of one column outside the range of the plain loops, added to before[r * step]. With `fixed` statistics
-/// no gradient flows through them.
-void wide_backward(const WideColumn& column, const Elements& x, const Elements& dy, Wide factor, bool fixed,
-                   const real* before, index_t step, real* dx) {
-  const auto n = static_cast<Wide>(x.n);
-  const WideSums sums(column, x, dy);
+/// The gradient of one column outside the range of the plain loops, added to before[r], which may be null. With `fixed`
+/// statistics no gradient flows through them.
+void wide_backward(const WideColumn& column, const Elements& dy, Wide factor, bool fixed, const real* before,
+                   real* dx) {
+  const auto n = static_cast<Wide>(dy.n);
+  const WideSums sums(column, dy);
   const Wide dy_mean = fixed ? 0 : sums.dy / n, dy_x_hat_mean = fixed ? 0 : sums.dy_x_hat / n;
-  for (index_t r = 0; r < x.n; ++r) {
-    const Wide centered = dy[r] - dy_mean - column.x_hat(x[r]) * dy_x_hat_mean;
-    const Wide term = column.divisor == 0 ? 0 : factor * centered / column.divisor;
-    dx[r * x.stride] = before[r * step] + static_cast<real>(term);
+  for (index_t r = 0; r < dy.n; ++r) {
+    const Wide centered = dy[r] - dy_mean - column.norm.x_hat(column.x[r]) * dy_x_hat_mean;
+    const Wide term = column.norm.divisor == 0 ? 0 : factor * centered / column.norm.divisor;
+    dx[r * dy.stride] = (before ? before[r] : 0) + static_cast<real>(term);
   }
 }
 
 }  // namespace
 
-void batch_norm_backward(const real* x, ColumnNorm norm, const real* weight, const real* dy, ColumnSums sums, real* dx,
-                         bool accumulate, index_t rows, index_t columns) {
-  const ColumnValues column_values(norm, weight, columns);
+void batch_norm_backward(const NormColumns& in, const real* weight, const real* dy, ColumnSums sums, Output dx) {
+  const ColumnValues values(in, weight);
+  const index_t rows = in.rows, columns = in.columns;
   const auto n = static_cast<double>(rows);
   const Scratch<real> dy_mean(columns), x_factor(columns);
-  index_t out_of_range = column_values.out_of_range;
-  if (sums.dy) out_of_range += table().gradient_means(norm.divisor, sums, n, dy_mean.data(), x_factor.data(), columns);
+  index_t out_of_range = values.out_of_range;
+  if (sums.dy) out_of_range += table().gradient_means(in, sums, dy_mean.data(), x_factor.data());
   const Scratch<index_t> wide(columns);
   index_t wide_count = 0;
   for (index_t c = 0; c < columns && out_of_range > 0; ++c) {
     const bool trusted = !sums.dy || trusted_gradient(sums.dy[c] / n, sums.dy_x_hat[c] / n);
-    if (!trusted || !is_trusted(norm, weight, c)) wide[wide_count++] = c;
+    if (!trusted || !is_trusted(in, weight, c)) wide[wide_count++] = c;
   }
-  const Scratch<real> before(accumulate ? wide_count * rows : 0);  // what the plain loops below spoil
-  for (index_t i = 0; accumulate && i < wide_count; ++i)
-    for (index_t r = 0; r < rows; ++r) before[i * rows + r] = dx[r * columns + wide[i]];
+  const Scratch<real> before(dx.add ? wide_count * rows : 0);  // what the plain loops below spoil
+  for (index_t i = 0; dx.add && i < wide_count; ++i)
+    for (index_t r = 0; r < rows; ++r) before[i * rows + r] = dx.data[r * columns + wide[i]];
   parallel_row_blocks(rows, columns, [&](index_t first, index_t count) {
-    table().backward(x + first * columns, column_values.means(), column_values.scale.data(), dy + first * columns,
-                     sums.dy ? dy_mean.data() : nullptr, x_factor.data(), dx + first * columns, accumulate, count,
-                     columns);
+    table().backward(values.rows(in, first, count), values.scale.data(), dy + first * columns,
+                     sums.dy ? dy_mean.data() : nullptr, x_factor.data(), dx.at(first * columns));
   });
-  const real zero = 0;
   for (index_t i = 0; i < wide_count; ++i) {
     const index_t c = wide[i];
-    wide_backward(WideColumn(norm, c), column_of(x, c, rows, columns), column_of(dy, c, rows, columns),
-                  static_cast<Wide>(weight ? weight[c] : 1), !sums.dy, accumulate ? before.data() + i * rows : &zero,
-                  accumulate ? 1 : 0, offset_pointer(dx, c));
+    wide_backward(WideColumn(in, c), column_of(dy, c, rows, columns), static_cast<Wide>(weight ? weight[c] : 1),
+                  !sums.dy, dx.add ? before.data() + i * rows : nullptr, offset_pointer(dx.data, c));
   }
 }
 

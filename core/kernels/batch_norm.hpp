@@ -11,15 +11,13 @@ void column_moments(const real* x, double eps, double* mean, double* variance, d
                     index_t columns);
 
 /// y = x_hat * weight + bias; weight and bias may be null.
-void batch_norm(const real* x, ColumnNorm norm, const real* weight, const real* bias, real* y, index_t rows,
-                index_t columns);
+void batch_norm(const NormColumns& in, const real* weight, const real* bias, real* y);
 
 /// Overwrites the sums.
-void batch_norm_sums(const real* x, ColumnNorm norm, const real* dy, ColumnSums sums, index_t rows, index_t columns);
+void batch_norm_sums(const NormColumns& in, const real* dy, ColumnSums sums);
 
 /// dx = weight / divisor (dy - sums.dy / rows - x_hat sums.dy_x_hat / rows), or 0 where the divisor is 0. Without the
 /// sums (null) it is weight / divisor dy, for statistics that are constants.
-void batch_norm_backward(const real* x, ColumnNorm norm, const real* weight, const real* dy, ColumnSums sums, real* dx,
-                         bool accumulate, index_t rows, index_t columns);
+void batch_norm_backward(const NormColumns& in, const real* weight, const real* dy, ColumnSums sums, Output dx);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

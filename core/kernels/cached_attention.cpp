@@ -22,7 +22,7 @@ void in_blocks(index_t length, const Body& body) {
 /// out += weights^T rows for `count` rows, without those of weight 0: they may be infinite.
 void add_rows(const real* weights, const real* rows, index_t count, index_t width, real* out) {
   for (index_t s = 0; s < count; ++s)
-    if (weights[s] != 0) isa().arithmetic.scaled(rows + s * width, weights[s], out, true, width);
+    if (weights[s] != 0) isa().arithmetic.scaled(rows + s * width, weights[s], {out, true}, width);
 }
 
 /// All queries of one key head: row r is query r % queries of the group's head r / queries.
@@ -38,7 +38,7 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
   std::fill_n(q.data(), rows * width, real(0));
   std::fill_n(sums.data(), rows * value_width, real(0));
   for (index_t r = 0; r < rows; ++r)
-    isa().arithmetic.scaled(p.q + (first_row + r) * p.width, p.scale, q.data() + r * width, false, p.width);
+    isa().arithmetic.scaled(p.q + (first_row + r) * p.width, p.scale, {q.data() + r * width}, p.width);
   in_blocks(longest, [&](index_t first, index_t count) {
     for (index_t r = 0; r < rows; ++r)
       isa().linear_attention.gemv(keys + first * width, count, width, q.data() + r * width,
@@ -52,7 +52,7 @@ void attend_group(const Problem& p, index_t b, index_t key_head, real* out) {
       if (seen <= 0) continue;
       isa().linear_attention.gemv_transposed(values + first * value_width, seen, value_width,
                                              weights.data() + r * longest + first, part.data());
-      isa().arithmetic.scaled(part.data(), 1, sums.data() + r * value_width, true, value_width);
+      isa().arithmetic.scaled(part.data(), 1, {sums.data() + r * value_width, true}, value_width);
     }
   });
   for (index_t r = 0; r < rows; ++r) {

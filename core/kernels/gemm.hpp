@@ -6,11 +6,10 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// c = alpha * a b + beta * c with a [m, k], b [k, n] (after any transposition) and c [m, n]. With beta = 0, c is not
-/// read. `bias` [n], if not null, is added to every row. Large products are shared among threads. The order of each sum
-/// depends on the shape alone, so the bits do not depend on the number of threads.
-void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c, index_t stride_c,
-          const real* bias = nullptr, CausalSkip skip = {});
+/// c = alpha a b + beta c + bias with a [m, k], b [k, n] (after any transposition) and c [m, n]. Large products are
+/// shared among threads. The order of each sum depends on the shape alone, so the bits do not depend on the number of
+/// threads.
+void gemm(GemmShape shape, MatrixView a, MatrixView b, MatrixOut c, Epilogue epilogue = {}, CausalSkip skip = {});
 
 struct GemmProblem;
 
@@ -30,8 +29,8 @@ class PackedMatrix {
   Scratch<real> panels_;
 };
 
-/// c [m, n] = alpha * a b + beta * c with the first k rows and n columns of b, on the calling thread.
-void gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, const PackedMatrix& b, real beta, real* c,
-          index_t stride_c, CausalSkip skip = {});
+/// With the first k rows and n columns of b, on the calling thread.
+void gemm(GemmShape shape, MatrixView a, const PackedMatrix& b, MatrixOut c, Epilogue epilogue = {},
+          CausalSkip skip = {});
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

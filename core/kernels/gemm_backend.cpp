@@ -29,8 +29,7 @@ GemmBackend choose() {
   if (name.empty() || name == "xtape") return GemmBackend::own;
   if (name == "openblas") return GemmBackend::openblas;
   if (name != "onednn")
-    throw ValueError("gemm",
-                     "the environment variable XTAPE_GEMM must be xtape, openblas or onednn, not '" + name + "'");
+    throw ValueError("gemm", "xtape, openblas or onednn in the environment variable XTAPE_GEMM", "'" + name + "'");
   if (!kHasOnednn)
     throw ValueError("gemm",
                      "XTAPE_GEMM is onednn, which this library was built without: it computes in float only, "
@@ -38,30 +37,28 @@ GemmBackend choose() {
   return GemmBackend::onednn;
 }
 
-void openblas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-                   index_t stride_c) {
+void openblas_gemm(GemmShape shape, MatrixView a, MatrixView b, MatrixOut c, Epilogue epilogue) {
   single_threaded_blas();
   const auto ta = a.transposed ? CblasTrans : CblasNoTrans;
   const auto tb = b.transposed ? CblasTrans : CblasNoTrans;
   const auto i = [](index_t x) { return static_cast<blasint>(x); };
 #ifdef XTAPE_DOUBLE
-  cblas_dgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
-              i(stride_c));
+  const auto cblas_gemm = cblas_dgemm;
 #else
-  cblas_sgemm(CblasRowMajor, ta, tb, i(m), i(n), i(k), alpha, a.data, i(a.stride), b.data, i(b.stride), beta, c,
-              i(stride_c));
+  const auto cblas_gemm = cblas_sgemm;
 #endif
+  cblas_gemm(CblasRowMajor, ta, tb, i(shape.m), i(shape.n), i(shape.k), epilogue.alpha, a.data, i(a.stride), b.data,
+             i(b.stride), epilogue.beta, c.data, i(c.stride));
 }
 
 #ifdef XTAPE_ONEDNN
-void onednn_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-                 index_t stride_c) {
+void onednn_gemm(GemmShape shape, MatrixView a, MatrixView b, MatrixOut c, Epilogue epilogue) {
   [[maybe_unused]] static thread_local const bool alone = [] {
     omp_set_num_threads(1);  // for the calls of this thread
     return true;
   }();
-  dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, alpha, a.data, a.stride, b.data, b.stride,
-             beta, c, stride_c);
+  dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', shape.m, shape.n, shape.k, epilogue.alpha, a.data,
+             a.stride, b.data, b.stride, epilogue.beta, c.data, c.stride);
 }
 #endif
 
@@ -85,12 +82,11 @@ const char* gemm_backend_name() {
   return name.c_str();
 }
 
-void blas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-               index_t stride_c) {
+void blas_gemm(GemmShape shape, MatrixView a, MatrixView b, MatrixOut c, Epilogue epilogue) {
 #ifdef XTAPE_ONEDNN
-  if (gemm_backend() == GemmBackend::onednn) return onednn_gemm(m, n, k, alpha, a, b, beta, c, stride_c);
+  if (gemm_backend() == GemmBackend::onednn) return onednn_gemm(shape, a, b, c, epilogue);
 #endif
-  openblas_gemm(m, n, k, alpha, a, b, beta, c, stride_c);
+  openblas_gemm(shape, a, b, c, epilogue);
 }
 
 void single_threaded_blas() {

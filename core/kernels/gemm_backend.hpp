@@ -14,9 +14,8 @@ GemmBackend gemm_backend();
 /// The name of the backend in use, its version and kernels.
 const char* gemm_backend_name();
 
-/// gemm without a bias, by OpenBLAS or oneDNN on the calling thread. c is not read if beta is 0.
-void blas_gemm(index_t m, index_t n, index_t k, real alpha, MatrixView a, MatrixView b, real beta, real* c,
-               index_t stride_c);
+/// gemm without the bias, by OpenBLAS or oneDNN on the calling thread.
+void blas_gemm(GemmShape shape, MatrixView a, MatrixView b, MatrixOut c, Epilogue epilogue);
 
 /// Makes OpenBLAS compute on the calling thread, since our own pool shares the work. Call it before OpenBLAS.
 void single_threaded_blas();

@@ -11,67 +11,53 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-index_t rows_per_task(index_t width) { return std::max<index_t>(1, (index_t{1} << 14) / std::max<index_t>(1, width)); }
+/// Of one row outside the range of the plain loops. The divisor is sqrt(variance + eps).
+WideNorm wide_norm(const Elements& x, bool subtract_mean, double eps) {
+  const WideMoments moments = subtract_mean ? wide_moments(x) : WideMoments{0, wide_sum_of_squares(x)};
+  return {moments.mean, std::sqrt(moments.squares / static_cast<Wide>(x.n) + static_cast<Wide>(eps))};
+}
 
-/// One row outside the range of the plain loops. The divisor is sqrt(variance + eps); if it is 0, all elements are
-/// equal, and x_hat is 0.
-struct WideRow {
-  Wide mean = 0, divisor;
-
-  WideRow(const real* x, bool subtract_mean, double eps, index_t width) {
-    WideMoments moments{0, 0};
-    if (subtract_mean) moments = wide_moments({x, width});
-    else moments.squares = wide_sum_of_squares({x, width});
-    mean = moments.mean;
-    divisor = std::sqrt(moments.squares / static_cast<Wide>(width) + static_cast<Wide>(eps));
-  }
-
-  Wide x_hat(real x) const { return divisor == 0 ? 0 : (static_cast<Wide>(x) - mean) / divisor; }
-};
-
-void wide_row(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean, real* inverse_std,
-              index_t width) {
-  const WideRow row(x, mean, eps, width);
-  if (mean) *mean = static_cast<double>(row.mean);
+/// Row r of `in`; mean may be null.
+void wide_row(const NormInput& in, index_t r, real* y, double* mean, real* inverse_std) {
+  const Elements x{in.x + r * in.width, in.width};
+  const WideNorm norm = wide_norm(x, mean, in.eps);
+  if (mean) *mean = static_cast<double>(norm.mean);
   *inverse_std = 0;
-  for (index_t i = 0; i < width; ++i)
-    y[i] = static_cast<real>(row.x_hat(x[i]) * static_cast<Wide>(weight ? weight[i] : 1) +
-                             static_cast<Wide>(bias ? bias[i] : 0));
+  for (index_t i = 0; i < in.width; ++i)
+    y[i] = static_cast<real>(norm.x_hat(x[i]) * static_cast<Wide>(in.weight ? in.weight[i] : 1) +
+                             static_cast<Wide>(in.bias ? in.bias[i] : 0));
 }
 
 /// The first row of `in`; adds to dweight and dbias.
-void wide_row_backward(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias) {
-  const WideRow row(in.x, in.mean, in.eps, in.width);
-  const auto g = [&](index_t i) {
-    return static_cast<Wide>(in.dy[i]) * static_cast<Wide>(in.weight ? in.weight[i] : 1);
-  };
+void wide_row_backward(const NormRows& in, Output dx, real* dweight, real* dbias) {
+  const Elements x{in.x, in.width}, dy{in.dy, in.width};
+  const WideNorm norm = wide_norm(x, in.mean, in.eps);
+  const auto g = [&](index_t i) { return dy[i] * static_cast<Wide>(in.weight ? in.weight[i] : 1); };
   Wide mean_g = 0, mean_gn = 0;
   for (index_t i = 0; i < in.width; ++i) {
     if (in.mean) mean_g += g(i) / static_cast<Wide>(in.width);
-    mean_gn += g(i) * row.x_hat(in.x[i]) / static_cast<Wide>(in.width);
+    mean_gn += g(i) * norm.x_hat(x[i]) / static_cast<Wide>(in.width);
   }
   for (index_t i = 0; i < in.width; ++i) {
-    const bool fixed = row.divisor == 0;  // no gradient passes, whatever dy is
-    const Wide x_hat = row.x_hat(in.x[i]);
-    const real term = fixed ? 0 : static_cast<real>((g(i) - mean_g - x_hat * mean_gn) / row.divisor);
-    if (dx) dx[i] = accumulate ? dx[i] + term : term;
-    if (dweight && !fixed) dweight[i] += static_cast<real>(static_cast<Wide>(in.dy[i]) * x_hat);
+    const bool fixed = norm.divisor == 0;  // no gradient passes, whatever dy is
+    const Wide x_hat = norm.x_hat(x[i]);
+    const real term = fixed ? 0 : static_cast<real>((g(i) - mean_g - x_hat * mean_gn) / norm.divisor);
+    if (dx.data) dx.put(i, static_cast<double>(term));
+    if (dweight && !fixed) dweight[i] += static_cast<real>(dy[i] * x_hat);
     if (dbias) dbias[i] += in.dy[i];
   }
 }
 
 }  // namespace
 
-void layer_norm(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
-                real* inverse_std, index_t rows, index_t width) {
+void layer_norm(const NormInput& in, real* y, double* mean, real* inverse_std) {
   const auto plain_row = isa().layer_norm.layer_norm;
-  parallel_ranges(rows, rows_per_task(width), [=](index_t begin, index_t end) {
+  parallel_ranges(in.rows, rows_per_task(in.width), [=](index_t begin, index_t end) {
     for (index_t r = begin; r < end; ++r) {
-      const real* from = x + r * width;
-      real* to = y + r * width;
+      real* to = y + r * in.width;
       double* mean_at = offset_pointer(mean, r);
-      if (!plain_row(from, weight, bias, eps, to, mean_at, inverse_std + r, width)) [[unlikely]]
-        wide_row(from, weight, bias, eps, to, mean_at, inverse_std + r, width);
+      if (!plain_row(in, r, to, mean_at, inverse_std + r)) [[unlikely]]
+        wide_row(in, r, to, mean_at, inverse_std + r);
     }
   });
 }
@@ -89,20 +75,19 @@ NormRows part(const NormRows& in, index_t first, index_t count) {
 void rows_backward(const NormRows& in, Output dx, index_t first, index_t count, real* weight_sums, real* bias_sums) {
   const index_t end = first + count;
   for (index_t r = first; r < end; ++r) {  // over the rows that are out of range
-    const auto dx_at = [&](index_t row) { return dx.data ? dx.data + row * in.width : nullptr; };
-    r += isa().layer_norm.layer_norm_backward(part(in, r, end - r), dx_at(r), dx.add, weight_sums, bias_sums);
-    if (r < end) wide_row_backward(part(in, r, 1), dx_at(r), dx.add, weight_sums, bias_sums);
+    r += isa().layer_norm.layer_norm_backward(part(in, r, end - r), dx.at(r * in.width), weight_sums, bias_sums);
+    if (r < end) wide_row_backward(part(in, r, 1), dx.at(r * in.width), weight_sums, bias_sums);
   }
 }
 
 /// The sums of dweight and dbias, which may be null, over all rows.
 void wide_sums(const NormRows& in, Wide* dweight, Wide* dbias) {
   for (index_t r = 0; r < in.rows; ++r) {
-    const NormRows now = part(in, r, 1);
-    const WideRow row(now.x, in.mean, in.eps, in.width);
+    const Elements x{in.x + r * in.width, in.width}, dy{in.dy + r * in.width, in.width};
+    const WideNorm norm = wide_norm(x, in.mean, in.eps);
     for (index_t i = 0; i < in.width; ++i) {
-      if (dweight && row.divisor != 0) dweight[i] += static_cast<Wide>(now.dy[i]) * row.x_hat(now.x[i]);
-      if (dbias) dbias[i] += static_cast<Wide>(now.dy[i]);
+      if (dweight && norm.divisor != 0) dweight[i] += dy[i] * norm.x_hat(x[i]);
+      if (dbias) dbias[i] += dy[i];
     }
   }
 }
@@ -132,9 +117,8 @@ void layer_norm_backward(const NormRows& in, Output dx, Output dweight, Output d
         if (lost) wide_sums(in, dweight.data ? wide.data() : nullptr, dbias.data ? wide.data() + bias_at : nullptr);
         for (index_t i = 0; i < sums; ++i) {
           const double total = std::isfinite(totals[i]) ? totals[i] : static_cast<double>(wide[i]);
-          const Output& to = i < bias_at ? dweight : dbias;
-          real& sum = to.data[i < bias_at ? i : i - bias_at];
-          sum = static_cast<real>(to.add ? static_cast<double>(sum) + total : total);
+          if (i < bias_at) dweight.put(i, total);
+          else dbias.put(i - bias_at, total);
         }
       });
 }

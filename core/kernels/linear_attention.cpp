@@ -1,4 +1,5 @@
 #include <xtape/core/kernels/arithmetic.hpp>
+#include <xtape/core/kernels/cached_attention.hpp>
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/linear_attention.hpp>
 #include <xtape/core/kernels/parallel.hpp>
@@ -26,15 +27,6 @@ bool is_ordinary(Wide denominator) {
   return size > small && size < 1 / small;
 }
 
-index_t padded_width(index_t value_width) {
-  const index_t lanes = isa().linear_attention.lanes;
-  return (value_width + lanes - 1) / lanes * lanes;
-}
-
-index_t visible_keys(const Problem& p, index_t query) {
-  return p.causal ? std::clamp<index_t>(query + 1 + p.keys - p.queries, 0, p.keys) : p.keys;
-}
-
 /// exp(x - running_max) for x <= running_max; 0 for minus infinity, whatever the maximum. Infinite weights are equal.
 real rescale_factor(real x, real running_max) {
   if (x == kMinusInfinity) return 0;
@@ -52,7 +44,7 @@ class Sums {
  public:
   Sums(index_t features, index_t value_width, real* state)
       : features_(features),
-        width_(padded_width(value_width)),
+        width_(cached_row_width(value_width)),
         rows(state),
         totals(rows + features * width_),
         running_max(totals + features) {}
@@ -68,11 +60,11 @@ class Sums {
     for (index_t f = 0; f < features_; ++f) totals[f] += a[f];
   }
   void rescale(real factor) const {
-    if (factor != 1) isa().arithmetic.scaled(rows, factor, rows, false, features_ * (width_ + 1));
+    if (factor != 1) isa().arithmetic.scaled(rows, factor, {rows}, features_ * (width_ + 1));
   }
   void rescale_row(index_t f, real factor) const {
     if (factor == 1) return;
-    isa().arithmetic.scaled(rows + f * width_, factor, rows + f * width_, false, width_);
+    isa().arithmetic.scaled(rows + f * width_, factor, {rows + f * width_}, width_);
     totals[f] *= factor;
   }
   void gemv_transposed(const real* a, real* padded_out) const {
@@ -90,12 +82,6 @@ class Sums {
   real *rows, *totals, *running_max;
 };
 
-/// The rows of one head of a [B, H, T, width] array; null for null.
-template <class Pointer>
-Pointer head_of(Pointer data, index_t b, index_t heads, index_t h, index_t rows, index_t width) {
-  return data ? data + (b * heads + h) * rows * width : nullptr;
-}
-
 /// The operands of one key head in one sequence, and scratch rows.
 struct Group {
   const Problem& p;
@@ -108,26 +94,26 @@ struct Group {
       : p(problem),
         b(task / p.key_heads),
         key_head(task % p.key_heads),
-        size(p.heads / p.key_heads),
+        size(p.group()),
         first_head(key_head * size),
-        k(head_of(p.k, b, p.key_heads, key_head, p.keys, p.features)),
-        v(head_of(p.v, b, p.key_heads, key_head, p.keys, p.value_width)),
-        log_key_weights(head_of(p.log_key_weight, b, p.key_heads, key_head, p.keys, 1)),
-        padding(p.padding ? p.padding + b * p.keys : nullptr),
-        padded(padded_width(p.value_width)),
-        buffer(padded_width(p.value_width)),
+        k(head_rows(p.k, b, p.key_heads, key_head, p.keys, p.features)),
+        v(head_rows(p.v, b, p.key_heads, key_head, p.keys, p.value_width)),
+        log_key_weights(head_rows(p.log_key_weight, b, p.key_heads, key_head, p.keys, 1)),
+        padding(offset_pointer(p.padding, b * p.keys)),
+        padded(cached_row_width(p.value_width)),
+        buffer(cached_row_width(p.value_width)),
         features(p.features) {
-    std::fill_n(padded.data(), padded_width(p.value_width), real(0));
-    std::fill_n(buffer.data(), padded_width(p.value_width), real(0));
+    std::fill_n(padded.data(), cached_row_width(p.value_width), real(0));
+    std::fill_n(buffer.data(), cached_row_width(p.value_width), real(0));
   }
 
   bool hidden(index_t j) const { return padding && padding[j]; }
   const real* query(index_t g, index_t t) const {
-    return head_of(p.q, b, p.heads, first_head + g, p.queries, p.features) + t * p.features;
+    return head_rows(p.q, b, p.heads, first_head + g, p.queries, p.features) + t * p.features;
   }
   template <class Pointer>
   Pointer output(Pointer data, index_t g, index_t t) const {
-    return head_of(data, b, p.heads, first_head + g, p.queries, p.value_width) + t * p.value_width;
+    return head_rows(data, b, p.heads, first_head + g, p.queries, p.value_width) + t * p.value_width;
   }
   /// Copies a row of values into a padded row.
   const real* in_padded(const real* row) const {
@@ -146,7 +132,7 @@ struct Group {
     }
     const real factor = rescale_factor(log_key_weight(j), running_max[0]);
     if (factor == 1) return row;
-    isa().arithmetic.scaled(row, factor, features.data(), false, p.features);
+    isa().arithmetic.scaled(row, factor, {features.data()}, p.features);
     return features.data();
   }
 
@@ -167,7 +153,7 @@ struct Group {
 
   /// Adds the keys that query t is the first to attend to.
   void advance(const Sums& sums, index_t t) const {
-    for (index_t j = t > 0 ? visible_keys(p, t - 1) : 0; j < visible_keys(p, t); ++j) {
+    for (index_t j = t > 0 ? p.causal_limit(t - 1) : 0; j < p.causal_limit(t); ++j) {
       if (hidden(j)) continue;
       raise_running_max(sums, j);
       sums.add(key(j, sums.running_max), in_padded(v + j * p.value_width));
@@ -197,7 +183,7 @@ struct Group {
   void divide(const real* x, Wide total, real* out) const {
     if (total == 0) return void(std::fill_n(out, p.features, real(0)));
     if (is_ordinary(total))
-      return isa().arithmetic.scaled(x, static_cast<real>(1 / static_cast<double>(total)), out, false, p.features);
+      return isa().arithmetic.scaled(x, static_cast<real>(1 / static_cast<double>(total)), {out}, p.features);
     for (index_t f = 0; f < p.features; ++f) out[f] = static_cast<real>(static_cast<Wide>(x[f]) / total);
   }
 };
@@ -206,13 +192,13 @@ bool all_zero(const real* x, index_t n) {
   return std::all_of(x, x + n, [](real value) { return value == 0; });
 }
 
-/// to = from, or to += from.
-void write_or_add(const real* from, real* to, bool accumulate, index_t n) {
-  if (to) isa().arithmetic.scaled(from, 1, to, accumulate, n);
+void write(const real* from, Output to, index_t n) {
+  if (to.data) isa().arithmetic.scaled(from, 1, to, n);
 }
 
-void zero_unless(bool accumulate, real* to, index_t n) {
-  if (to && !accumulate) std::fill_n(to, n, real(0));
+/// Makes what is written by adding start at zero.
+void clear(Output to, index_t n) {
+  if (to.data && !to.add) std::fill_n(to.data, n, real(0));
 }
 
 void forward(const Group& group, const Sums& sums, real* out) {
@@ -245,8 +231,8 @@ struct Trace {
 };
 
 /// Repeats the forward pass: computes dq, and fills the trace.
-void trace_queries(const Group& group, const Sums& sums, const real* out, const real* upstream, real* dq,
-                   bool accumulate, const Trace& trace) {
+void trace_queries(const Group& group, const Sums& sums, const real* out, const real* upstream, Output dq,
+                   const Trace& trace) {
   const Problem& p = group.p;
   const Scratch<real> gradients(p.features);
   for (index_t t = 0; t < p.queries; ++t) {
@@ -255,14 +241,14 @@ void trace_queries(const Group& group, const Sums& sums, const real* out, const 
     for (index_t g = 0; g < group.size; ++g) {
       real* weights = trace.weights.data() + (g * p.queries + t) * p.features;
       real* total_gradients = trace.total_gradients.data() + (g * p.queries + t) * p.features;
-      real* to = dq ? head_of(dq, group.b, p.heads, group.first_head + g, p.queries, p.features) + t * p.features : dq;
+      const Output to = dq.at(((group.b * p.heads + group.first_head + g) * p.queries + t) * p.features);
       const real* dy = group.output(upstream, g, t);
       const real* q = group.query(g, t);
       const Wide total = p.separable ? 1 : group.denominator(sums, q);
       if (total == 0 || all_zero(dy, p.value_width)) {
         std::fill_n(weights, p.features, real(0));
         std::fill_n(total_gradients, p.features, real(0));
-        zero_unless(accumulate, to, p.features);
+        clear(to, p.features);
         continue;
       }
       group.row_weights(sums, q, total, weights);
@@ -275,7 +261,7 @@ void trace_queries(const Group& group, const Sums& sums, const real* out, const 
         total_gradients[f] = -weights[f] * share;
       }
       if (!p.separable) group.divide(gradients.data(), total, gradients.data());
-      write_or_add(gradients.data(), to, accumulate, p.features);
+      write(gradients.data(), to, p.features);
     }
   }
 }
@@ -285,9 +271,9 @@ void trace_queries(const Group& group, const Sums& sums, const real* out, const 
 void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, const LinearAttentionGradients& to,
                  const Trace& trace) {
   const Problem& p = group.p;
-  real* dk = head_of(to.dk, group.b, p.key_heads, group.key_head, p.keys, p.features);
-  real* dv = head_of(to.dv, group.b, p.key_heads, group.key_head, p.keys, p.value_width);
-  real* dlog_key_weight = head_of(to.dlog_key_weight, group.b, p.key_heads, group.key_head, p.keys, 1);
+  real* dk = head_rows(to.dk.data, group.b, p.key_heads, group.key_head, p.keys, p.features);
+  real* dv = head_rows(to.dv.data, group.b, p.key_heads, group.key_head, p.keys, p.value_width);
+  real* dlog_key_weight = head_rows(to.dlog_key_weight.data, group.b, p.key_heads, group.key_head, p.keys, 1);
   const Scratch<real> gradients(p.features);
   for (index_t t = p.queries - 1; t >= 0; --t) {
     const real *running_max = trace.running_max.data() + t * trace.max_count, *later = running_max + trace.max_count;
@@ -304,7 +290,7 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
                                  group.in_padded(group.output(upstream, g, t)));
       for (index_t f = 0; f < p.features; ++f) sums.totals[f] += trace.total_gradients[at + f];
     }
-    for (index_t j = visible_keys(p, t) - 1; j >= (t > 0 ? visible_keys(p, t - 1) : 0); --j) {
+    for (index_t j = p.causal_limit(t) - 1; j >= (t > 0 ? p.causal_limit(t - 1) : 0); --j) {
       if (group.hidden(j)) continue;  // its gradients stay zero
       sums.gemv(group.in_padded(group.v + j * p.value_width), gradients.data());
       const real* key = group.key(j, running_max);  // divided by exp(running_max), as the sums are
@@ -315,10 +301,10 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
       if (dlog_key_weight)
         dlog_key_weight[j] +=
             static_cast<real>(isa().reduce.dot(gradients.data(), group.k + j * p.features, p.features));
-      if (dk) write_or_add(gradients.data(), dk + j * p.features, true, p.features);
+      write(gradients.data(), {offset_pointer(dk, j * p.features), true}, p.features);
       if (!dv) continue;
       sums.gemv_transposed(key, group.buffer.data());
-      write_or_add(group.buffer.data(), dv + j * p.value_width, true, p.value_width);
+      write(group.buffer.data(), {dv + j * p.value_width, true}, p.value_width);
     }
   }
 }
@@ -326,7 +312,7 @@ void sum_to_keys(const Group& group, const Sums& sums, const real* upstream, con
 }  // namespace
 
 index_t linear_state_size(index_t features, index_t value_width) {
-  return features * (padded_width(value_width) + 1) + maxima_of(features);
+  return features * (cached_row_width(value_width) + 1) + maxima_of(features);
 }
 
 void clear_linear_state(real* state, index_t features, index_t value_width) {
@@ -347,16 +333,16 @@ void linear_attention(const Problem& p, real* state, real* out) {
 void linear_attention_backward(const Problem& p, const real* out, const real* upstream,
                                const LinearAttentionGradients& to) {
   const index_t keys = p.batches * p.key_heads * p.keys;
-  zero_unless(to.accumulate_k, to.dk, keys * p.features);
-  zero_unless(to.accumulate_v, to.dv, keys * p.value_width);
-  zero_unless(to.add_log_key_weight, to.dlog_key_weight, keys);
+  clear(to.dk, keys * p.features);
+  clear(to.dv, keys * p.value_width);
+  clear(to.dlog_key_weight, keys);
   parallel_for(p.batches * p.key_heads, [&](index_t task) {
     const Group group(p, task);
     const Scratch<real> state(linear_state_size(p.features, p.value_width));
     const Sums sums(p.features, p.value_width, state.data());
     const Trace trace(group);
     sums.clear();
-    trace_queries(group, sums, out, upstream, to.dq, to.accumulate_q, trace);
+    trace_queries(group, sums, out, upstream, to.dq, trace);
     sums.clear();
     sum_to_keys(group, sums, upstream, to, trace);
   });

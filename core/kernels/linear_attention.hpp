@@ -2,18 +2,15 @@
 // Letters: T queries, S keys, F features, V width of values. All arrays are contiguous. Time T F V, memory F V a head.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/attention.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// Normal form: out_i = sum_j w_ij v_j / sum_j w_ij with w_ij = q_i.k_j exp(log_key_weight_j). Separable form: out_i =
 /// sum_f q_if sum_j exp(k_jf) v_j / sum_j exp(k_jf). A denominator of exactly 0 gives zeros.
-struct LinearAttentionProblem {
-  index_t batches, heads, key_heads;  ///< head h reads key head h / (heads/key_heads)
-  index_t queries, keys, features, value_width;
-  bool causal;                 ///< query t attends to keys up to t + keys - queries
+struct LinearAttentionProblem : AttentionMask {  // without `hidden`
+  index_t features, value_width;
   bool separable;              ///< keys are logarithms; each feature has its own denominator
-  const bool* padding;         ///< [batches, keys], true: hidden; or null
   const real* q;               ///< [batches, heads, queries, features]
   const real* k;               ///< [batches, key_heads, keys, features]
   const real* v;               ///< [batches, key_heads, keys, value_width]
@@ -30,10 +27,8 @@ void clear_linear_state(real* state, index_t features, index_t value_width);
 /// updates it; null: starts empty. Hidden keys and values are never read.
 void linear_attention(const LinearAttentionProblem& problem, real* state, real* out);
 
-/// Where the gradients go, each written or added to; null: not needed.
 struct LinearAttentionGradients {
-  real *dq, *dk, *dv, *dlog_key_weight;
-  bool accumulate_q, accumulate_k, accumulate_v, add_log_key_weight;
+  Output dq, dk, dv, dlog_key_weight;
 };
 
 /// Starts from an empty state. A query whose upstream gradient is all zero contributes nothing.

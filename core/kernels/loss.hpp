@@ -6,39 +6,44 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// loss[i] = f(x[i], t[i]) with the parameters p.
-void pointwise_loss(Loss f, LossParameters p, const real* x, const real* t, real* loss, index_t n);
+/// loss[i] = f(x[i], t[i]).
+void pointwise_loss(const LossOperands& in, real* loss);
 
-/// out[i] = weights[i * step] times the derivative by the operand `side`, or added to out when `accumulate`; step 0 or
-/// 1. A weight of 0 gives 0.
-void pointwise_loss_backward(Loss f, LossParameters p, Side side, const real* x, const real* t, const real* weights,
-                             index_t step, real* out, bool accumulate, index_t n);
+/// out[i] = weights[i] times the derivative by the operand `side`. A weight of 0 gives 0.
+void pointwise_loss_backward(const LossOperands& in, Side side, LossWeights weights, Output out);
 
 /// loss[i] = f(x[i], t[i]) / divisor, slowly: also where f leaves the range. On entry `loss` holds f.
-void divide_pointwise_loss(Loss f, LossParameters p, const real* x, const real* t, real* loss, index_t n,
-                           double divisor);
+void divide_pointwise_loss(const LossOperands& in, real* loss, double divisor);
 
-/// log_sums[r] is that of x[r], and losses[r] = sum over i of q[i] (log(sum(exp(x[r]))) - x[r, i]) with the target
-/// distribution q = (1 - smoothing) onehot(targets[r]) + smoothing / width, over the divisor. A negative target is
-/// ignored: its loss is 0.
-void cross_entropy(const real* x, const index_t* targets, double smoothing, double divisor, real* losses,
-                   LogSum* log_sums, index_t rows, index_t width);
+/// Logits x [rows, width]. The target distribution of row r is q = (1 - smoothing) t[r] + smoothing / width, where t[r]
+/// is onehot(targets[r]), or a row of t [rows, width].
+struct CrossEntropyRows {
+  const real* x;
+  index_t rows, width;
+  double smoothing;
 
-/// dx[r] = weights[r * step] (softmax(x[r]) - q), step 0 or 1; exactly zero for ignored rows.
-void cross_entropy_backward(const real* x, const index_t* targets, double smoothing, const LogSum* log_sums,
-                            const real* weights, index_t step, real* dx, bool accumulate, index_t rows, index_t width);
+  real target_part() const { return static_cast<real>(1 - smoothing); }
+  real uniform_part() const { return static_cast<real>(smoothing / static_cast<double>(width)); }
+};
 
-/// Like cross_entropy with q = (1 - smoothing) t[r] + smoothing / width, t [rows, width]; totals[r] = sum of q.
-void soft_cross_entropy(const real* x, const real* t, double smoothing, double divisor, real* losses, LogSum* log_sums,
-                        real* totals, index_t rows, index_t width);
+/// log_sums[r] is that of x[r], and losses[r] = sum over i of q[i] (log(sum(exp(x[r]))) - x[r, i]) over the divisor. A
+/// negative target is ignored: its loss is 0.
+void cross_entropy(const CrossEntropyRows& in, const index_t* targets, double divisor, real* losses, LogSum* log_sums);
 
-/// dx[r] = weights[r * step] (totals[r] softmax(x[r]) - q), step 0 or 1.
-void soft_cross_entropy_backward(const real* x, const real* t, double smoothing, const LogSum* log_sums,
-                                 const real* totals, const real* weights, index_t step, real* dx, bool accumulate,
-                                 index_t rows, index_t width);
+/// dx[r] = weights[r] (softmax(x[r]) - q); exactly zero for ignored rows.
+void cross_entropy_backward(const CrossEntropyRows& in, const index_t* targets, const LogSum* log_sums,
+                            LossWeights weights, Output dx);
 
-/// dt[r] = weights[r * step] (1 - smoothing) (log(sum(exp(x[r]))) - x[r]), step 0 or 1.
-void soft_cross_entropy_target_backward(const real* x, double smoothing, const LogSum* log_sums, const real* weights,
-                                        index_t step, real* dt, bool accumulate, index_t rows, index_t width);
+/// Like cross_entropy; totals[r] = sum of q.
+void soft_cross_entropy(const CrossEntropyRows& in, const real* t, double divisor, real* losses, LogSum* log_sums,
+                        real* totals);
+
+/// dx[r] = weights[r] (totals[r] softmax(x[r]) - q).
+void soft_cross_entropy_backward(const CrossEntropyRows& in, const real* t, const LogSum* log_sums, const real* totals,
+                                 LossWeights weights, Output dx);
+
+/// dt[r] = weights[r] (1 - smoothing) (log(sum(exp(x[r]))) - x[r]).
+void soft_cross_entropy_target_backward(const CrossEntropyRows& in, const LogSum* log_sums, LossWeights weights,
+                                        Output dt);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -12,17 +12,15 @@ const MaskTable& table() { return isa().mask; }
 
 }  // namespace
 
-void compare(Compare f, const real* a, index_t step_a, const real* b, index_t step_b, bool* mask, index_t n) {
-  parallel_ranges(n, kGrainSize, [&](index_t begin, index_t end) {
-    table().compare(f, a + begin * step_a, step_a, b + begin * step_b, step_b, mask + begin, end - begin);
-  });
-}
-
 void compare_strided(Compare f, const StridedLoop& loop, const real* a, const real* b, bool* mask) {
   const StridedLoop l = coalesced(loop);
   const int last = l.rank - 1;
   parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {
-    table().compare(f, a + at_a, l.stride[last], b + at_b, l.stride_b[last], mask + row * l.size[last], l.size[last]);
+    const index_t step_a = l.stride[last], step_b = l.stride_b[last];
+    parallel_ranges(l.size[last], kGrainSize, [&](index_t begin, index_t end) {
+      table().compare(f, a + at_a + begin * step_a, step_a, b + at_b + begin * step_b, step_b,
+                      mask + row * l.size[last] + begin, end - begin);
+    });
   });
 }
 
@@ -37,20 +35,18 @@ void select_strided(const bool* mask, const StridedLoop& loop, const real* a, co
   const int last = l.rank - 1;
   parallel_rows(l, [&](index_t row, index_t at_a, index_t at_b) {
     const index_t i = row * l.size[last];
-    table().select(mask + i, a + at_a, l.stride[last], b + at_b, l.stride_b[last], y + i, l.size[last]);
+    select(mask + i, a + at_a, l.stride[last], b + at_b, l.stride_b[last], y + i, l.size[last]);
   });
 }
 
-void select_or_zero(const bool* mask, bool when, const real* x, real* y, bool accumulate, index_t n) {
-  parallel_ranges(n, kGrainSize, [&](index_t begin, index_t end) {
-    table().select_or_zero(mask + begin, when, x + begin, y + begin, accumulate, end - begin);
-  });
+void select_or_zero(const bool* mask, bool when, const real* x, Output y, index_t n) {
+  parallel_ranges(n, kGrainSize,
+                  [&](index_t b, index_t e) { table().select_or_zero(mask + b, when, x + b, y.at(b), e - b); });
 }
 
-void select_scaled(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n) {
-  parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) {
-    table().select_scaled(x + b, keep + b, scale, y + b, accumulate, e - b);
-  });
+void select_scaled(const real* x, const std::uint8_t* keep, real scale, Output y, index_t n) {
+  parallel_ranges(n, kGrainSize,
+                  [&](index_t b, index_t e) { table().select_scaled(x + b, keep + b, scale, y.at(b), e - b); });
 }
 
 void expand_mask(const StridedLoop& loop, const bool* mask, bool* out) {

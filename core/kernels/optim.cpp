@@ -27,23 +27,25 @@ constexpr double kRounding = 1 + 1e-6;  // of a step in float
 }  // namespace
 
 // Sums: a NaN passes through them.
-double largest_in_step(const AdamStep& s, double gradient, StateBounds& state) {
-  const double g = gradient + s.l2 * state.value;
-  state.first = std::max(state.first, g) * kRounding;
-  state.second = std::max(state.second, g * g) * kRounding;
+double largest_in_step(const AdamStep& s, double gradient, std::span<double> state) {
+  double &value = state[0], &first = state[1], &second = state[2];
+  const double g = gradient + s.l2 * value;
+  first = std::max(first, g) * kRounding;
+  second = std::max(second, g * g) * kRounding;
   const auto epsilon = static_cast<double>(static_cast<real>(s.epsilon));  // without, steps have no bound
-  const double step = s.step * state.first;
-  state.value = (state.value + s.decay * state.value + step / epsilon) * kRounding;
-  return s.l2 + s.decay + s.step + step + (1 + std::sqrt(state.second)) * s.v_scale + state.value + state.first +
-         state.second;
+  const double step = s.step * first;
+  value = (value + s.decay * value + step / epsilon) * kRounding;
+  return s.l2 + s.decay + s.step + step + (1 + std::sqrt(second)) * s.v_scale + value + first + second;
 }
 
-double largest_in_step(const MomentumStep& s, double gradient, StateBounds& state) {
-  const double g = gradient + s.l2 * state.value;
-  state.first = (s.keep * state.first + s.fresh * g) * kRounding;
-  const double change = s.decay * state.value + s.gradient_rate * g + s.velocity_rate * state.first;
-  state.value = (state.value + change) * kRounding;
-  return s.l2 + s.decay + s.gradient_rate + s.velocity_rate + g + state.first + state.value;
+double largest_in_step(const MomentumStep& s, double gradient, std::span<double> state) {
+  double none = 0;
+  double &value = state[0], &velocity = state.size() > 1 ? state[1] : none;
+  const double g = gradient + s.l2 * value;
+  velocity = (s.keep * velocity + s.fresh * g) * kRounding;
+  const double change = s.decay * value + s.gradient_rate * g + s.velocity_rate * velocity;
+  value = (value + change) * kRounding;
+  return s.l2 + s.decay + s.gradient_rate + s.velocity_rate + g + velocity + value;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

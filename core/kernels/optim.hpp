@@ -4,6 +4,8 @@
 
 #include <xtape/core/kernels/isa/types.hpp>
 
+#include <span>
+
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 /// `first` and `second` are the moments m and v.
@@ -12,14 +14,9 @@ double adam(const AdamStep& step, const real* gradient, real* value, real* first
 /// `velocity` may be null.
 double momentum(const MomentumStep& step, const real* gradient, real* value, real* velocity, index_t n);
 
-/// Upper bounds of magnitudes in value and slots.
-struct StateBounds {
-  double value = 0, first = 0, second = 0;
-};
-
-/// A bound of every number that a step computes for gradients up to `gradient`; infinite or NaN if there is none. The
-/// bounds become those of the state after the step.
-double largest_in_step(const AdamStep& step, double gradient, StateBounds& state);
-double largest_in_step(const MomentumStep& step, double gradient, StateBounds& state);
+/// A bound of every number that a step computes for gradients up to `gradient`; infinite or NaN if there is none.
+/// `state` has the bounds of the value and of each slot before the step, and gets those after it.
+double largest_in_step(const AdamStep& step, double gradient, std::span<double> state);
+double largest_in_step(const MomentumStep& step, double gradient, std::span<double> state);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -25,13 +25,16 @@ void parallel_ranges(index_t count, index_t grain, const Body& body) noexcept {
   });
 }
 
+/// How many rows of `width` elements make a task of about `elements`.
+constexpr index_t rows_per_task(index_t width, index_t elements = index_t{1} << 14) {
+  return width < elements ? elements / (width > 0 ? width : 1) : 1;
+}
+
 /// body(row, offset of its first element) for every row of a [rows, width] matrix. Threads take about 8192 elements at
 /// a time. `body` must not throw.
 template <class Body>
 void for_each_row(index_t rows, index_t width, const Body& body) noexcept {
-  constexpr index_t kElements = 1 << 13;
-  const index_t grain = width < kElements ? kElements / (width > 0 ? width : 1) : 1;
-  parallel_ranges(rows, grain, [&](index_t begin, index_t end) {
+  parallel_ranges(rows, rows_per_task(width, 1 << 13), [&](index_t begin, index_t end) {
     for (index_t r = begin; r < end; ++r) body(r, r * width);
   });
 }

@@ -70,7 +70,7 @@ void complete_state(const RecurrentArrays& r, const RecurrentGrads& g, const Par
   const index_t* place = r.steps.place + p.row;
   real* dh = g.dh + p.begin * r.hidden;
   for (index_t i = 0; i < p.rows; ++i)
-    isa().arithmetic.scaled(g.dy + place[i] * r.hidden, 1, dh + i * r.hidden, true, r.hidden);
+    isa().arithmetic.scaled(g.dy + place[i] * r.hidden, 1, {dh + i * r.hidden, true}, r.hidden);
   if (g.dh_steps) std::copy_n(dh, p.rows * r.hidden, g.dh_steps + p.row * r.hidden);
 }
 
@@ -86,8 +86,8 @@ PackedMatrix to_states(const RecurrentArrays& r, index_t first, index_t count) {
 }
 
 /// c = beta c + a w.
-void multiply(index_t rows, MatrixView a, const PackedMatrix& w, real beta, real* c, index_t stride_c) {
-  gemm(rows, w.n(), w.k(), 1, a, w, beta, c, stride_c);
+void multiply(index_t rows, MatrixView a, const PackedMatrix& w, real beta, MatrixOut c) {
+  gemm({rows, w.n(), w.k()}, a, w, c, {.beta = beta});
 }
 
 /// `rows` rows of a part from `first` on, without the state after the step.
@@ -120,7 +120,7 @@ void rnn(const RecurrentArrays& r, Nonlinearity f, bool inside) {
   const index_t h = r.hidden;
   const PackedMatrix weight = to_gates(r, 0, 1);
   forward_steps(r.steps, [&](const Part& p) {
-    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * h, h);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, {r.gates + p.row * h, h});
     continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 1, p, first, rows, ends);
       table().rnn(at, f);
@@ -144,7 +144,7 @@ void rnn_backward(const RecurrentArrays& r, Nonlinearity f, bool inside, const R
     } else {
       std::copy_n(dh, p.rows * h, dgates);
     }
-    multiply(p.rows, {dgates, h}, weight, 0, dh, h);
+    multiply(p.rows, {dgates, h}, weight, 0, {dh, h});
     if (!inside) table().rnn_backward(f, r.h.before + p.row * h, dh, dh, p.rows * h);
   });
 }
@@ -153,7 +153,7 @@ void lstm(const RecurrentArrays& r) {
   const index_t h = r.hidden;
   const PackedMatrix weight = to_gates(r, 0, 4);
   forward_steps(r.steps, [&](const Part& p) {
-    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, r.gates + p.row * 4 * h, 4 * h);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, {r.gates + p.row * 4 * h, 4 * h});
     continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
       table().lstm(at);
@@ -170,7 +170,7 @@ void lstm_backward(const RecurrentArrays& r, const RecurrentGrads& g) {
     continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       table().lstm_backward(step_rows(r, 4, p, first, rows, ends), gate_grads(r, g, 4, p, first));
     });
-    multiply(p.rows, {g.dgates + p.row * 4 * h, 4 * h}, weight, 0, g.dh + p.begin * h, h);
+    multiply(p.rows, {g.dgates + p.row * 4 * h, 4 * h}, weight, 0, {g.dh + p.begin * h, h});
   });
 }
 
@@ -179,10 +179,10 @@ void gru(const RecurrentArrays& r, bool reset_after) {
   const PackedMatrix weight = to_gates(r, 0, reset_after ? 3 : 2), candidate = to_gates(r, 2, reset_after ? 0 : 1);
   forward_steps(r.steps, [&](const Part& p) {
     real* gates = r.gates + p.row * stride;
-    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, gates, stride);
+    multiply(p.rows, {r.h.before + p.row * h, h}, weight, 1, {gates, stride});
     if (!reset_after) {
       table().gru_reset(gate_rows(r, 4, p, 0, p.rows));
-      multiply(p.rows, {gates + 2 * h, stride}, candidate, 1, gates + 3 * h, stride);
+      multiply(p.rows, {gates + 2 * h, stride}, candidate, 1, {gates + 3 * h, stride});
     }
     continued_then_ended(p, [&](index_t first, index_t rows, bool ends) {
       const GateRows at = step_rows(r, 4, p, first, rows, ends);
@@ -204,10 +204,10 @@ void gru_backward(const RecurrentArrays& r, bool reset_after, const RecurrentGra
       table().gru_backward(at, grads);
     } else {
       table().gru_update_backward(at, grads);
-      multiply(p.rows, {grads.dgates + 3 * h, stride}, candidate, 0, grads.dgates + 2 * h, stride);
+      multiply(p.rows, {grads.dgates + 3 * h, stride}, candidate, 0, {grads.dgates + 2 * h, stride});
       table().gru_reset_backward(at, grads);
     }
-    multiply(p.rows, {grads.dgates, stride}, weight, 1, grads.dh, h);
+    multiply(p.rows, {grads.dgates, stride}, weight, 1, {grads.dh, h});
   });
 }
 

@@ -16,10 +16,6 @@ constexpr double kLeastSquares = 1e-280;  // below, squares of doubles have lost
 
 const ReduceTable& table() { return isa().reduce; }
 
-void put(real* out, double value, bool accumulate) {
-  *out = static_cast<real>(accumulate ? static_cast<double>(*out) + value : value);
-}
-
 /// sum / divisor; x are the elements that were summed, to sum them again if the sum is not finite.
 inline double quotient(double sum, double divisor, const Elements& x) {
   if (std::isfinite(sum)) [[likely]]
@@ -28,15 +24,14 @@ inline double quotient(double sum, double divisor, const Elements& x) {
 }
 
 /// out [columns] = the sums over the rows of x [rows, columns], divided by the divisor.
-void column_sums(const real* x, index_t rows, index_t columns, double divisor, real* out, bool accumulate) {
+void column_sums(const real* x, index_t rows, index_t columns, double divisor, Output out) {
   blocked_column_sums(
       rows, columns, rows * columns,
       [&](index_t first, index_t count, real* sums) {
         table().column_sums(x + first * columns, count, columns, columns, sums);
       },
       [&](const double* totals) {
-        for (index_t c = 0; c < columns; ++c)
-          put(out + c, quotient(totals[c], divisor, column_of(x, c, rows, columns)), accumulate);
+        for (index_t c = 0; c < columns; ++c) out.put(c, quotient(totals[c], divisor, column_of(x, c, rows, columns)));
       });
 }
 
@@ -90,27 +85,24 @@ bool all_finite(const real* x, index_t n) {
   return failures == 0;
 }
 
-void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, real* out, bool accumulate) {
+void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, Output out) {
   if (inner == 1) {
-    if (outer == 1) return put(out, quotient(blocks_sum(x, count), divisor, {x, count}), accumulate);
+    if (outer == 1) return out.put(0, quotient(blocks_sum(x, count), divisor, {x, count}));
     const auto sum_of = table().sum;
     return for_each_row(outer, count, [=](index_t o, index_t at) {
-      put(out + o, quotient(sum_of(x + at, count), divisor, {x + at, count}), accumulate);
+      out.put(o, quotient(sum_of(x + at, count), divisor, {x + at, count}));
     });
   }
-  for (index_t o = 0; o < outer; ++o)
-    column_sums(x + o * count * inner, count, inner, divisor, out + o * inner, accumulate);
+  for (index_t o = 0; o < outer; ++o) column_sums(x + o * count * inner, count, inner, divisor, out.at(o * inner));
 }
 
 void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) { y[r] = table().extreme(x + at, width, largest); });
 }
 
-void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
-                      index_t width) {
-  for_each_row(rows, width, [&](index_t r, index_t at) {
-    table().max_min_backward_row(x + at, y[r], dy[r], dx + at, accumulate, width);
-  });
+void max_min_backward(const real* x, const real* y, const real* dy, Output dx, index_t rows, index_t width) {
+  for_each_row(rows, width,
+               [&](index_t r, index_t at) { table().max_min_backward_row(x + at, y[r], dy[r], dx.at(at), width); });
 }
 
 void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width) {
@@ -150,19 +142,18 @@ void moments(const real* x, double freedom, bool take_root, double* mean, double
 
 namespace {
 
-void wide_subtract_mean(const Elements& x, double mean, double numerator, double denominator, real* dx,
-                        bool accumulate) {
+void wide_subtract_mean(const Elements& x, double mean, double numerator, double denominator, Output dx) {
   for (index_t i = 0; i < x.n; ++i) {
     const Wide difference = x[i] - static_cast<Wide>(mean);
     const auto term = static_cast<real>(static_cast<Wide>(numerator) * difference / static_cast<Wide>(denominator));
-    dx[i] = accumulate ? dx[i] + term : term;
+    dx.put(i, static_cast<double>(term));
   }
 }
 
 }  // namespace
 
-void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, real* dx,
-                   bool accumulate, index_t rows, index_t width) {
+void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, Output dx,
+                   index_t rows, index_t width) {
   // Products of three floats stay in the range of double.
   const auto trusted = [](double v) { return sizeof(real) == 4 || v == 0 || trusted_variance(std::abs(v)); };
   const auto plain = table().subtract_mean;
@@ -170,8 +161,8 @@ void subtract_mean(const real* x, const double* mean, const real* dy, double div
     const double middle = mean ? mean[r] : 0, up = static_cast<double>(dy[r]) / divisor;
     const double scale = spread[r] == 0 ? 0 : up / spread[r];
     if (spread[r] == 0 || (trusted(scale) && trusted(middle) && trusted(spread[r]))) [[likely]]
-      plain(x + at, middle, scale, dx + at, accumulate, width);
-    else wide_subtract_mean({x + at, width}, middle, up, spread[r], dx + at, accumulate);
+      plain(x + at, middle, scale, dx.at(at), width);
+    else wide_subtract_mean({x + at, width}, middle, up, spread[r], dx.at(at));
   });
 }
 
@@ -189,17 +180,15 @@ void norms(const real* x, double* length, real* y, index_t rows, index_t width) 
   });
 }
 
-void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, real* y,
-                    bool accumulate) {
+void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, Output y) {
   for_each_row(outer, count * inner, [&](index_t, index_t at) {
     const Scratch<double> total(inner);
     std::fill_n(total.data(), inner, 0.0);
     for (index_t j = 0; j < count; ++j) {
       const index_t line = at + (reverse ? count - 1 - j : j) * inner;
       for (index_t i = 0; i < inner; ++i) {
-        double& sum = total[i];
-        sum += static_cast<double>(x[line + i]);
-        put(y + line + i, sum, accumulate);
+        total[i] += static_cast<double>(x[line + i]);
+        y.put(line + i, total[i]);
       }
     }
   });

@@ -2,13 +2,12 @@
 // same bits for any number of threads.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/isa/output.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// out[o, i] = sum over j of x[o, j, i], divided by the divisor before it is rounded, or added to out when
-/// `accumulate`; x is outer x count x inner.
-void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, real* out, bool accumulate);
+/// out[o, i] = sum over j of x[o, j, i], divided by the divisor before it is rounded; x is outer x count x inner.
+void sum_axis(const real* x, index_t outer, index_t count, index_t inner, double divisor, Output out);
 
 /// Sum of all elements.
 double sum(const real* x, index_t n);
@@ -34,9 +33,8 @@ bool all_finite(const real* x, index_t n);
 /// y[r] = largest or smallest element of row r of [rows, width], width >= 1; NaN if one is NaN.
 void row_max_min(const real* x, bool largest, real* y, index_t rows, index_t width);
 
-/// dx[r, i] = dy[r] / k for the k elements of row r that equal y[r], 0 for the others; added to dx when `accumulate`.
-void max_min_backward(const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t rows,
-                      index_t width);
+/// dx[r, i] = dy[r] / k for the k elements of row r that equal y[r], 0 for the others.
+void max_min_backward(const real* x, const real* y, const real* dy, Output dx, index_t rows, index_t width);
 
 /// positions[r] = index of the first element of row r that equals y[r], or is NaN if y[r] is NaN.
 void argument_of(const real* x, const real* y, index_t* positions, index_t rows, index_t width);
@@ -46,15 +44,14 @@ void argument_of(const real* x, const real* y, index_t* positions, index_t rows,
 void moments(const real* x, double freedom, bool take_root, double* mean, double* spread, real* y, index_t rows,
              index_t width);
 
-/// dx[r, i] = dy[r] / divisor (x[r, i] - mean[r]) / spread[r], or added to dx when `accumulate`. A null mean means 0; a
-/// spread of 0 gives 0.
-void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, real* dx,
-                   bool accumulate, index_t rows, index_t width);
+/// dx[r, i] = dy[r] / divisor (x[r, i] - mean[r]) / spread[r]. A null mean means 0; a spread of 0 gives 0.
+void subtract_mean(const real* x, const double* mean, const real* dy, double divisor, const double* spread, Output dx,
+                   index_t rows, index_t width);
 
 /// The 2-norm of each row, in double and rounded (y).
 void norms(const real* x, double* length, real* y, index_t rows, index_t width);
 
 /// y[o, j, i] = sum over k <= j of x[o, k, i], or over k >= j when `reverse`, in double; x is outer x count x inner.
-void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, real* y, bool accumulate);
+void cumulative_sum(const real* x, index_t outer, index_t count, index_t inner, bool reverse, Output y);
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

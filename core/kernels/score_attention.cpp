@@ -13,62 +13,53 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-/// Rows of a [B, H, rows, width] array of one head.
-template <class Pointer>
-Pointer head_rows(Pointer data, index_t b, index_t heads, index_t h, index_t rows, index_t width) {
-  return data + (b * heads + h) * rows * width;
-}
-
 /// body(b, h, key head) for every head. One thread gets all heads of a key head, so that sums over them have a fixed
 /// order.
 template <class Body>
 void for_each_head(const AttentionMask& mask, const Body& body) {
-  const index_t group = mask.heads / mask.key_heads;
   parallel_for(mask.batches * mask.key_heads, [&](index_t task) {
     const index_t b = task / mask.key_heads, key_head = task % mask.key_heads;
-    for (index_t h = key_head * group; h < (key_head + 1) * group; ++h) body(b, h, key_head);
+    for (index_t h = key_head * mask.group(); h < (key_head + 1) * mask.group(); ++h) body(b, h, key_head);
   });
 }
 
 }  // namespace
 
-index_t AttentionMask::causal_limit(index_t t) const {
-  return causal ? std::clamp<index_t>(t + 1 + keys - queries, 0, keys) : keys;
-}
-
-void additive_scores(const AttentionMask& mask, index_t width, const real* q, const real* k, const real* w,
-                     real* scores) {
+void additive_scores(const AdditiveScores& in, real* scores) {
+  const AttentionMask& mask = in.mask;
+  const index_t width = in.width;
   for_each_head(mask, [&](index_t b, index_t h, index_t key_head) {
     const Scratch<real> sums(mask.keys * width);
-    const real* keys = head_rows(k, b, mask.key_heads, key_head, mask.keys, width);
+    const real* keys = head_rows(in.k, b, mask.key_heads, key_head, mask.keys, width);
     for (index_t t = 0; t < mask.queries; ++t) {
       real* row = head_rows(scores, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
+      const real* q = head_rows(in.q, b, mask.heads, h, mask.queries, width) + t * width;
       const index_t limit = mask.causal_limit(t);
-      isa().score_attention.tanh_sums(head_rows(q, b, mask.heads, h, mask.queries, width) + t * width, keys, limit,
-                                      width, sums.data());
+      isa().score_attention.tanh_sums(q, keys, limit, width, sums.data());
       for (index_t s = 0; s < mask.keys; ++s)
         row[s] = s < limit && !mask.masked(b, t, s)
-                     ? static_cast<real>(isa().reduce.dot(sums.data() + s * width, w + h * width, width))
+                     ? static_cast<real>(isa().reduce.dot(sums.data() + s * width, in.w + h * width, width))
                      : real(0);
     }
   });
 }
 
-void additive_scores_backward(const AttentionMask& mask, index_t width, const real* q, const real* k, const real* w,
-                              const real* upstream, real* dq, real* dk, real* dw) {
+void additive_scores_backward(const AdditiveScores& in, const real* upstream, real* dq, real* dk, real* dw) {
+  const AttentionMask& mask = in.mask;
+  const index_t width = in.width;
   const Scratch<real> partial(mask.batches * mask.heads * width);  // dw of each sequence
   std::fill_n(partial.data(), mask.batches * mask.heads * width, real(0));
   for_each_head(mask, [&](index_t b, index_t h, index_t key_head) {
     const Scratch<real> sum(width);
-    const real* keys = head_rows(k, b, mask.key_heads, key_head, mask.keys, width);
+    const real* keys = head_rows(in.k, b, mask.key_heads, key_head, mask.keys, width);
     real* key_gradients = head_rows(dk, b, mask.key_heads, key_head, mask.keys, width);
     for (index_t t = 0; t < mask.queries; ++t) {
       const index_t at = ((b * mask.heads + h) * mask.queries + t) * width;
       const real* up = head_rows(upstream, b, mask.heads, h, mask.queries, mask.keys) + t * mask.keys;
       for (index_t s = 0; s < mask.causal_limit(t); ++s) {
         if (up[s] == 0 || mask.masked(b, t, s)) continue;
-        isa().score_attention.tanh_sums(q + at, keys + s * width, 1, width, sum.data());
-        isa().score_attention.tanh_sums_backward(up[s], sum.data(), w + h * width, width, dq + at,
+        isa().score_attention.tanh_sums(in.q + at, keys + s * width, 1, width, sum.data());
+        isa().score_attention.tanh_sums_backward(up[s], sum.data(), in.w + h * width, width, dq + at,
                                                  key_gradients + s * width,
                                                  partial.data() + (b * mask.heads + h) * width);
       }
@@ -100,7 +91,7 @@ void attention_values(const AttentionMask& mask, index_t value_width, const real
       real* to = out + ((b * mask.heads + h) * mask.queries + t) * value_width;
       std::fill_n(to, value_width, real(0));
       for (index_t s = 0; s < mask.causal_limit(t); ++s)
-        if (row[s] != 0) isa().arithmetic.scaled(values + s * value_width, row[s], to, true, value_width);
+        if (row[s] != 0) isa().arithmetic.scaled(values + s * value_width, row[s], {to, true}, value_width);
     }
   });
 }
@@ -118,7 +109,7 @@ void attention_values_backward(const AttentionMask& mask, index_t value_width, c
         const index_t value = at + s * value_width;
         if (dweights)
           dweights[row + s] = weight == 0 ? 0 : static_cast<real>(isa().reduce.dot(up, v + value, value_width));
-        if (dv && weight != 0) isa().arithmetic.scaled(up, weight, dv + value, true, value_width);
+        if (dv && weight != 0) isa().arithmetic.scaled(up, weight, {dv + value, true}, value_width);
       }
     }
   });
@@ -129,8 +120,8 @@ void argmax_keys(const AttentionMask& mask, index_t width, const real* q, const 
     const Scratch<real> scores(mask.keys);
     for (index_t t = 0; t < mask.queries; ++t) {
       const index_t row = (b * mask.heads + h) * mask.queries + t, limit = mask.causal_limit(t);
-      gemm(1, limit, width, 1, {q + row * width, width},
-           {head_rows(k, b, mask.key_heads, key_head, mask.keys, width), width, true}, 0, scores.data(), mask.keys);
+      gemm({1, limit, width}, {q + row * width, width},
+           {head_rows(k, b, mask.key_heads, key_head, mask.keys, width), width, true}, {scores.data(), mask.keys});
       index_t best = -1;
       for (index_t s = 0; s < limit; ++s) {
         if (mask.masked(b, t, s) || (best >= 0 && scores[s] <= scores[best])) continue;

@@ -2,31 +2,21 @@
 // need the weights. One row is one query of one head. Hidden elements are never read.
 #pragma once
 
-#include <xtape/core/config.hpp>
+#include <xtape/core/kernels/attention.hpp>
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-/// Which query attends to which key: sizes, causality and masks, as in AttentionProblem.
-struct AttentionMask {
-  index_t batches, heads, key_heads, queries, keys;
-  bool causal;
-  const bool* padding;  ///< [batches, keys], or null
-  const bool* hidden;   ///< [queries, keys] with hidden_batch = 0, or [batches, queries, keys]; or null
-  index_t hidden_batch;
-
-  /// How many leading keys causality leaves to query t, before masks.
-  index_t causal_limit(index_t t) const;
-  bool masked(index_t b, index_t t, index_t s) const {
-    return (padding && padding[b * keys + s]) || (hidden && hidden[b * hidden_batch + t * keys + s]);
-  }
+/// Additive scores of q [.., D] and k [.., D] with the weights w [H, D].
+struct AdditiveScores {
+  AttentionMask mask;
+  index_t width;
+  const real *q, *k, *w;
 };
 
 /// scores[b, h, t, s] = sum_d w[h, d] tanh(q[b, h, t, d] + k[b, h', s, d]); 0 where hidden.
-void additive_scores(const AttentionMask& mask, index_t width, const real* q, const real* k, const real* w,
-                     real* scores);
+void additive_scores(const AdditiveScores& in, real* scores);
 /// Adds the gradients of all three; tanh is recomputed. Where the upstream gradient is 0, q and k are not read.
-void additive_scores_backward(const AttentionMask& mask, index_t width, const real* q, const real* k, const real* w,
-                              const real* upstream, real* dq, real* dk, real* dw);
+void additive_scores_backward(const AdditiveScores& in, const real* upstream, real* dq, real* dk, real* dw);
 
 /// weights = softmax(scores) over the keys that each query attends to, 0 elsewhere; scores and weights may be one
 /// array.

@@ -7,26 +7,27 @@ namespace xtape::inline XTAPE_DTYPE::kernels {
 
 namespace {
 
-void copy_strided_row(const real* x, index_t step_x, real* y, index_t step_y, bool accumulate, index_t n) {
-  if (step_x == 1 && step_y == 1 && !accumulate) {
-    std::copy(x, x + n, y);
-  } else if (accumulate) {
-    for (index_t i = 0; i < n; ++i) y[i * step_y] += x[i * step_x];
+void copy_strided_row(const real* x, index_t step_x, Output y, index_t step_y, index_t n) {
+  real* to = y.data;
+  if (step_x == 1 && step_y == 1 && !y.add) {
+    std::copy(x, x + n, to);
+  } else if (y.add) {
+    for (index_t i = 0; i < n; ++i) to[i * step_y] += x[i * step_x];
   } else {
-    for (index_t i = 0; i < n; ++i) y[i * step_y] = x[i * step_x];
+    for (index_t i = 0; i < n; ++i) to[i * step_y] = x[i * step_x];
   }
 }
 
 /// to[i * to_stride + j] = from[j * from_stride + i], or added to it, for i < rows and j < columns, at most kSquare
 /// each, so that each cache line of either is touched once. The square to be read next is at from + next.
-void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, index_t next, real* to,
-               index_t to_stride, bool accumulate) {
-  if (rows == kSquare && columns == kSquare && !accumulate)
-    return isa().shape.transpose(from, from_stride, next, to, to_stride);
+void transpose(index_t rows, index_t columns, const real* from, index_t from_stride, index_t next, Output to,
+               index_t to_stride) {
+  if (rows == kSquare && columns == kSquare && !to.add)
+    return isa().shape.transpose(from, from_stride, next, to.data, to_stride);
   real square[kSquare][kSquare];
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < rows; ++i) square[i][j] = from[j * from_stride + i];
-  for (index_t i = 0; i < rows; ++i) copy_strided_row(square[i], 1, to + i * to_stride, 1, accumulate, columns);
+  for (index_t i = 0; i < rows; ++i) copy_strided_row(square[i], 1, to.at(i * to_stride), 1, columns);
 }
 
 /// Whether the last two axes are transposed in the strided operand. (A last axis that is broadcast, with stride 0, is
@@ -51,29 +52,28 @@ void parallel_squares(const StridedLoop& w, const Body& body) {
 
 }  // namespace
 
-void copy_from_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
+void copy_from_strided(const StridedLoop& loop, const real* x, Output y) {
   const StridedLoop w = coalesced(loop);
   const index_t inner_size = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
     return parallel_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
-      transpose(rows, columns, x + at + column * step, step, kSquare * step, y + row * inner_size + column, inner_size,
-                accumulate);
+      transpose(rows, columns, x + at + column * step, step, kSquare * step, y.at(row * inner_size + column),
+                inner_size);
     });
   parallel_rows(w, [&](index_t row, index_t at, index_t) {
-    copy_strided_row(x + at, step, y + row * inner_size, 1, accumulate, inner_size);
+    copy_strided_row(x + at, step, y.at(row * inner_size), 1, inner_size);
   });
 }
 
-void copy_to_strided(const StridedLoop& loop, const real* x, real* y, bool accumulate) {
+void copy_to_strided(const StridedLoop& loop, const real* x, Output y) {
   const StridedLoop w = coalesced(loop);
   const index_t inner_size = w.size[w.rank - 1], step = w.stride[w.rank - 1];
   if (transposes(w))
     return parallel_squares(w, [&](index_t row, index_t rows, index_t column, index_t columns, index_t at) {
-      transpose(columns, rows, x + row * inner_size + column, inner_size, kSquare, y + at + column * step, step,
-                accumulate);
+      transpose(columns, rows, x + row * inner_size + column, inner_size, kSquare, y.at(at + column * step), step);
     });
   parallel_rows(w, [&](index_t row, index_t at, index_t) {
-    copy_strided_row(x + row * inner_size, 1, y + at, step, accumulate, inner_size);
+    copy_strided_row(x + row * inner_size, 1, y.at(at), step, inner_size);
   });
 }
 

@@ -22,18 +22,18 @@ bool all_equal(const real* x, real value, index_t n) {
 
 bool has_no_softmax(LogSum log_sum) { return log_sum.total == 0; }
 
-void write_zero_gradient(real* dx, bool accumulate, index_t width) {
-  if (!accumulate) std::fill(dx, dx + width, real(0));
+void put_zeros(Output dx, index_t width) {
+  if (!dx.add) std::fill_n(dx.data, width, real(0));
 }
 
 void softmax(const real* x, real* y, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t, index_t at) { table().softmax(x + at, y + at, width); });
 }
 
-void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
+void softmax_backward(const real* y, const real* dy, Output dx, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t, index_t at) {
-    if (all_equal(dy + at, 0, width)) return write_zero_gradient(dx + at, accumulate, width);
-    table().softmax_backward(y + at, dy + at, dx + at, accumulate, width);
+    if (all_equal(dy + at, 0, width)) return put_zeros(dx.at(at), width);
+    table().softmax_backward(y + at, dy + at, dx.at(at), width);
   });
 }
 
@@ -45,11 +45,10 @@ void log_softmax(const real* x, real* y, index_t rows, index_t width) {
   });
 }
 
-void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width) {
+void log_softmax_backward(const real* y, const real* dy, Output dx, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t, index_t at) {
-    if (all_equal(dy + at, 0, width) || all_equal(y + at, -kInfinity, width))
-      return write_zero_gradient(dx + at, accumulate, width);
-    table().log_softmax_backward(y + at, dy + at, dx + at, accumulate, width);
+    if (all_equal(dy + at, 0, width) || all_equal(y + at, -kInfinity, width)) return put_zeros(dx.at(at), width);
+    table().log_softmax_backward(y + at, dy + at, dx.at(at), width);
   });
 }
 
@@ -60,12 +59,11 @@ void log_sum_exp(const real* x, real* y, LogSum* parts, index_t rows, index_t wi
   });
 }
 
-void log_sum_exp_backward(const real* x, const LogSum* parts, const real* dy, real* dx, bool accumulate, index_t rows,
-                          index_t width) {
+void log_sum_exp_backward(const real* x, const LogSum* parts, const real* dy, Output dx, index_t rows, index_t width) {
   for_each_row(rows, width, [&](index_t r, index_t at) {
-    if (dy[r] == 0 || has_no_softmax(parts[r])) return write_zero_gradient(dx + at, accumulate, width);
+    if (dy[r] == 0 || has_no_softmax(parts[r])) return put_zeros(dx.at(at), width);
     const real scale = static_cast<real>(static_cast<double>(dy[r]) / parts[r].total);
-    table().scaled_exp(x + at, parts[r].shift, scale, 0, dx + at, accumulate, width);
+    table().scaled_exp(x + at, parts[r].shift, scale, 0, dx.at(at), width);
   });
 }
 

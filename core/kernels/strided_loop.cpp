@@ -1,6 +1,16 @@
 #include <xtape/core/kernels/strided_loop.hpp>
 
+#include <algorithm>
+
 namespace xtape::inline XTAPE_DTYPE::kernels {
+
+StridedLoop strided_loop(std::initializer_list<index_t> sizes, std::initializer_list<index_t> strides) {
+  StridedLoop out;
+  out.rank = static_cast<int>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), out.size);
+  std::copy(strides.begin(), strides.end(), out.stride);
+  return out;
+}
 
 index_t row_count(const StridedLoop& loop) {
   index_t count = 1;

@@ -4,6 +4,8 @@
 #include <xtape/core/config.hpp>
 #include <xtape/core/kernels/parallel.hpp>
 
+#include <initializer_list>
+
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
 constexpr int kMaxRank = 12;
@@ -15,6 +17,9 @@ struct StridedLoop {
   index_t stride[kMaxRank] = {};    ///< of the first operand, in elements; 0 where it is broadcast
   index_t stride_b[kMaxRank] = {};  ///< of the second operand, if there is one
 };
+
+/// A loop over axes of these sizes, by the strides of one operand.
+StridedLoop strided_loop(std::initializer_list<index_t> sizes, std::initializer_list<index_t> strides);
 
 /// An equivalent loop in which adjacent axes are merged where possible, so that the last axis is long.
 StridedLoop coalesced(const StridedLoop& loop);

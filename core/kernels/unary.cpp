@@ -10,8 +10,6 @@ constexpr index_t kGrainSize = 1 << 14;  // elements
 
 const UnaryTable& table() { return isa().unary; }
 
-const real* offset_or_null(const real* p, index_t i) { return p ? p + i : p; }
-
 }  // namespace
 
 void unary(Unary f, const real* x, real* y, index_t n, Constants constants) {
@@ -24,10 +22,9 @@ void unary_and_derivative(Unary f, const real* x, real* y, real* derivative, ind
   });
 }
 
-void unary_backward(Unary f, const real* x, const real* y, const real* dy, real* dx, bool accumulate, index_t n,
-                    Constants constants) {
+void unary_backward(Unary f, const real* x, const real* y, const real* dy, Output dx, index_t n, Constants constants) {
   parallel_ranges(n, kGrainSize, [&](index_t b, index_t e) {
-    table().backward(f, constants, offset_or_null(x, b), offset_or_null(y, b), dy + b, dx + b, accumulate, e - b);
+    table().backward(f, constants, offset_pointer(x, b), offset_pointer(y, b), dy + b, dx.at(b), e - b);
   });
 }
 

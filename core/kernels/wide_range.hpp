@@ -26,6 +26,13 @@ inline Elements column_of(const real* x, index_t c, index_t rows, index_t column
   return {offset_pointer(x, c), rows, columns};
 }
 
+/// x_hat = (x - mean) / divisor, or 0 for a divisor of 0: then all elements are equal.
+struct WideNorm {
+  Wide mean, divisor;
+
+  Wide x_hat(Wide x) const { return divisor == 0 ? 0 : (x - mean) / divisor; }
+};
+
 struct WideMoments {
   Wide mean, squares;  ///< squares: the sum of the squared differences from the mean
 };

@@ -34,8 +34,7 @@ void add_product(const char* op, Grads& g, std::size_t input, const Shape& shape
                  const Array& factor) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape()) && same_shape(shape, factor.shape())) {
-    const Output to = g.buffer(input);
-    kernels::product(dy.data(), factor.data(), 1, to.data, to.add, count_of(dy));
+    kernels::product(dy.data(), factor.data(), 1, g.buffer(input), count_of(dy));
   } else {
     g.add(input, broadcast_binary(op, Binary::mul, dy, factor).value());
   }

@@ -1,9 +1,9 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/attention.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/dropout.hpp>
+#include <xtape/core/ops/internal/attention_sizes.hpp>
 #include <xtape/core/ops/internal/attention_statistics.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/mask.hpp>
@@ -17,7 +17,6 @@ namespace {
 
 using kernels::AttentionProblem;
 using kernels::HeadsIn;
-using kernels::HeadsOut;
 
 void attention_bits(const void* context, index_t row, std::uint32_t* words, index_t count) {
   const auto& key = *static_cast<const RandomKey*>(context);
@@ -28,14 +27,14 @@ void attention_bits(const void* context, index_t row, std::uint32_t* words, inde
 /// Sizes, scale and masks; the operands' pointers are set by `bind` at each use.
 struct Plan {
   AttentionProblem problem = {};
-  Mask padding, hidden;
-  RandomKey key;
+  Mask padding = {}, hidden = {};
+  RandomKey key = {};
 
   /// The problem with pointers into this plan, whatever it was moved to.
   AttentionProblem bound(HeadsIn q, HeadsIn k, HeadsIn v) const {
     AttentionProblem p = problem;
-    p.padding = padding.dimension() ? padding.data() : nullptr;
-    p.hidden = hidden.dimension() ? hidden.data() : nullptr;
+    p.padding = data_or_null(padding);
+    p.hidden = data_or_null(hidden);
     p.bits = attention_bits;
     p.bits_context = &key;
     p.q = q;
@@ -45,41 +44,30 @@ struct Plan {
   }
 };
 
-Plan make_plan(const char* op, const AttentionProblem& sizes, const AttentionOptions& o) {
+/// Throws ValueError, or ShapeError for a mask.
+Plan make_plan(const char* op, const AttentionSizes& sizes, const AttentionOptions& o) {
   check_probability(op, o.dropout);
-  Plan plan;
-  AttentionProblem& p = plan.problem = sizes;
-  const auto size = [](index_t x) { return static_cast<std::size_t>(x); };
+  check_masks(op, sizes, o.key_padding, o.mask);
+  Plan plan{{}, o.key_padding, o.mask, o.dropout_key};
+  AttentionProblem& p = plan.problem;
+  sizes.set(p, &AttentionProblem::width);
   p.scale = attention_scale(op, o.scale, p.width);
   p.causal = o.causal;
   p.drop_below = static_cast<std::uint64_t>(o.dropout * 0x1p32);
   p.keep_scale = o.dropout == 1 ? 0 : static_cast<real>(1 / (1 - o.dropout));
-  if (is_given(o.key_padding)) {
-    const Shape wanted = {size(p.batches), size(p.keys)};
-    if (!same_shape(o.key_padding.shape(), wanted))
-      fail_shapes<Shape>(op, "key_padding must be [B, S]", {wanted, o.key_padding.shape()});
-    plan.padding = o.key_padding;
-  }
-  if (is_given(o.mask)) {
-    const Shape flat = {size(p.queries), size(p.keys)}, full = {size(p.batches), flat[0], flat[1]};
-    if (!same_shape(o.mask.shape(), flat) && !same_shape(o.mask.shape(), full))
-      fail_shapes<Shape>(op, "the mask must be [T, S] or [B, T, S]", {full, o.mask.shape()});
-    plan.hidden = o.mask;
-    p.hidden_batch = o.mask.dimension() == 3 ? p.queries * p.keys : 0;
-  }
-  plan.key = o.dropout_key;
+  p.hidden_batch = o.mask.dimension() == 3 ? p.queries * p.keys : 0;
   return plan;
 }
 
 /// Rows of a contiguous [B, H, T, D] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> by_heads(Pointer data, index_t heads, index_t rows, index_t width) {
+template <class Data>
+kernels::HeadRows<Data> by_heads(Data data, index_t heads, index_t rows, index_t width) {
   return {data, heads * rows * width, rows * width, width};
 }
 
 /// Rows of head-wide columns from `column` on in a [B, T, columns] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> in_columns(Pointer data, index_t rows, index_t columns, index_t column, index_t width) {
+template <class Data>
+kernels::HeadRows<Data> in_columns(Data data, index_t rows, index_t columns, index_t column, index_t width) {
   return {offset_pointer(data, column), rows * columns, width, columns};
 }
 
@@ -91,8 +79,8 @@ AttentionProblem over_heads(const Plan& plan, const Tensor& q, const Tensor& k, 
 }
 
 /// Rows of q (which = 0), k (1) or v (2) in a packed [B, T, 3C] array.
-template <class Pointer>
-kernels::HeadRows<Pointer> packed_part(Pointer data, const AttentionProblem& p, index_t which) {
+template <class Data>
+kernels::HeadRows<Data> packed_part(Data data, const AttentionProblem& p, index_t which) {
   const index_t width = p.heads * p.width;
   return in_columns(data, p.queries, 3 * width, which * width, p.width);
 }
@@ -103,14 +91,9 @@ AttentionProblem over_packed(const Plan& plan, const Tensor& qkv) {
   return plan.bound(packed_part(qkv.data(), p, 0), packed_part(qkv.data(), p, 1), packed_part(qkv.data(), p, 2));
 }
 
-Shape shape4(index_t a, index_t b, index_t c, index_t d) {
-  return {static_cast<std::size_t>(a), static_cast<std::size_t>(b), static_cast<std::size_t>(c),
-          static_cast<std::size_t>(d)};
-}
-
 using SoftmaxRows = std::vector<kernels::SoftmaxRow, PoolAllocator<kernels::SoftmaxRow>>;
 
-SoftmaxRows rows_for(const AttentionProblem& p) {
+SoftmaxRows rows_for(const AttentionSizes& p) {
   return SoftmaxRows(static_cast<std::size_t>(p.batches * p.heads * p.queries));
 }
 
@@ -118,71 +101,51 @@ SoftmaxRows rows_for(const AttentionProblem& p) {
 
 real attention_scale(const char* op, double scale, index_t width) {
   if (!(scale >= 0) || std::isinf(scale))
-    throw ValueError(op, "the scale must be positive, or 0 for 1/sqrt(D), not " + number_text(scale));
+    throw ValueError(op, "a scale that is positive and finite, or 0 for 1/sqrt(D)", scale);
   return static_cast<real>(scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(std::max<index_t>(1, width))));
 }
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
   constexpr const char* op = "scaled_dot_product_attention";
-  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
-    fail_shapes<Shape>(op, "q, k and v must be [B, H, T, D]", {q.shape(), k.shape(), v.shape()});
-  AttentionProblem sizes = {};
-  sizes.batches = q.size(0);
-  sizes.heads = q.size(1);
-  sizes.key_heads = k.size(1);
-  sizes.queries = q.size(2);
-  sizes.keys = k.size(2);
-  sizes.width = q.size(3);
-  sizes.value_width = v.size(3);
-  if (k.size(0) != sizes.batches || v.size(0) != sizes.batches || v.size(1) != sizes.key_heads ||
-      v.size(2) != sizes.keys || k.size(3) != sizes.width)
-    fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
-  if (sizes.key_heads == 0 || sizes.heads % sizes.key_heads != 0)
-    fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
+  const AttentionSizes sizes = attention_sizes(op, q.shape(), k.shape(), v.shape());
   Plan plan = make_plan(op, sizes, options);
-  Array out(shape4(sizes.batches, sizes.heads, sizes.queries, sizes.value_width));
+  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
   SoftmaxRows sums = rows_for(sizes);
-  kernels::attention(over_heads(plan, q, k, v), by_heads(out.data(), sizes.heads, sizes.queries, sizes.value_width),
-                     sums.data());
+  kernels::attention(over_heads(plan, q, k, v),
+                     by_heads(Output{out.data()}, sizes.heads, sizes.queries, sizes.value_width), sums.data());
   if (Probe* probe = Probe::active()) probe->attention(summary_of(over_heads(plan, q, k, v), sums.data()));
   const Tensor y(std::move(out));
-  return Tape::record(
-      op, {q, k, v}, y,
-      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y, sums = std::move(sums)](
-          const Array& dy, Grads& g) {
-        const AttentionProblem p = over_heads(plan, q, k, v);
-        const auto to = [&](std::size_t input) { return g.needs(input) ? g.buffer(input) : Output{nullptr, false}; };
-        Output dq = to(0), dk = to(1), dv = to(2);
-        if (!dq.add && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
-          // One tensor is query and key or value: blocks of dq must not overwrite what the others have added.
-          kernels::fill(dq.data, 0, q.numel());
-          dq.add = true;
-        }
-        kernels::attention_backward(
-            p, by_heads(y.data(), p.heads, p.queries, p.value_width), sums.data(),
-            by_heads(dy.data(), p.heads, p.queries, p.value_width),
-            {by_heads(dq.data, p.heads, p.queries, p.width), by_heads(dk.data, p.key_heads, p.keys, p.width),
-             by_heads(dv.data, p.key_heads, p.keys, p.value_width), dq.add, dk.add, dv.add});
-      });
+  return Tape::record(op, {q, k, v}, y,
+                      [plan = std::move(plan), q = q.detach(), k = k.detach(), v = v.detach(), y,
+                       sums = std::move(sums)](const Array& dy, Grads& g) {
+                        const AttentionProblem p = over_heads(plan, q, k, v);
+                        Output dq = g.buffer_if_needed(0), dk = g.buffer_if_needed(1), dv = g.buffer_if_needed(2);
+                        if (!dq.add && dq.data && (dq.data == dk.data || dq.data == dv.data)) {
+                          // One tensor is query and key or value: blocks of dq must not overwrite what the others have
+                          // added.
+                          kernels::fill(dq.data, 0, q.numel());
+                          dq.add = true;
+                        }
+                        kernels::attention_backward(
+                            p, by_heads(y.data(), p.heads, p.queries, p.value_width), sums.data(),
+                            by_heads(dy.data(), p.heads, p.queries, p.value_width),
+                            {by_heads(dq, p.heads, p.queries, p.width), by_heads(dk, p.key_heads, p.keys, p.width),
+                             by_heads(dv, p.key_heads, p.keys, p.value_width)});
+                      });
 }
 
 Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& options) {
   constexpr const char* op = "self_attention";
-  if (heads < 1) throw ValueError(op, "the number of heads must be at least 1, not " + std::to_string(heads));
+  if (heads < 1) throw ValueError(op, "at least 1 head", heads);
   if (qkv.rank() != 3 || qkv.size(2) % 3 != 0 || qkv.size(2) / 3 % heads != 0)
-    fail_shapes<Shape>(op, "qkv must be [B, T, 3C] with C a multiple of the " + std::to_string(heads) + " heads",
-                       {qkv.shape()});
-  AttentionProblem sizes = {};
-  sizes.batches = qkv.size(0);
-  sizes.heads = sizes.key_heads = heads;
-  sizes.queries = sizes.keys = qkv.size(1);
-  const index_t width = qkv.size(2) / 3;
-  sizes.width = sizes.value_width = width / heads;
+    throw ShapeError(op, "qkv [B, T, 3C] with C a multiple of the " + std::to_string(heads) + " heads", qkv.shape());
+  const index_t time = qkv.size(1), width = qkv.size(2) / 3, head = width / heads;
+  const AttentionSizes sizes = {qkv.size(0), heads, heads, time, time, head, head};
   Plan plan = make_plan(op, sizes, options);
   Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
   SoftmaxRows sums = rows_for(sizes);
-  kernels::attention(over_packed(plan, qkv), in_columns(out.data(), sizes.queries, width, 0, sizes.width), sums.data());
+  kernels::attention(over_packed(plan, qkv), in_columns(Output{out.data()}, time, width, 0, head), sums.data());
   if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), sums.data()));
   const Tensor y(std::move(out));
   return Tape::record(
@@ -192,8 +155,7 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
         const Output to = g.buffer(0);
         kernels::attention_backward(p, in_columns(y.data(), p.queries, width, 0, p.width), sums.data(),
                                     in_columns(dy.data(), p.queries, width, 0, p.width),
-                                    {packed_part(to.data, p, 0), packed_part(to.data, p, 1), packed_part(to.data, p, 2),
-                                     to.add, to.add, to.add});
+                                    {packed_part(to, p, 0), packed_part(to, p, 1), packed_part(to, p, 2)});
       });
 }
 

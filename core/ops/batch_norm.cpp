@@ -1,7 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/batch_norm.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/batch_norm.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/norm_checks.hpp>
@@ -14,7 +13,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 void check_channels(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  if (x.rank() != 2 && x.rank() != 3) fail_shapes<Shape>(op, "the input must be [B, C] or [B, T, C]", {x.shape()});
+  if (x.rank() != 2 && x.rank() != 3) throw ShapeError(op, "x [B, C] or [B, T, C]", x.shape());
   check_norm_arguments(op, x, weight, bias, eps);
 }
 
@@ -23,30 +22,23 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
                            const Tensor& weight, const Tensor& bias) {
   const index_t columns = x.size(-1), rows = x.numel() / columns;
   Array y(x.shape());
-  kernels::batch_norm(x.data(), {mean.data(), divisor.data()}, data_or_null(weight), data_or_null(bias), y.data(), rows,
-                      columns);
+  const kernels::NormColumns in{x.data(), rows, columns, mean.data(), divisor.data()};
+  kernels::batch_norm(in, data_or_null(weight), data_or_null(bias), y.data());
   const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
     const Output to = g.buffer(input);
-    for (index_t c = 0; c < columns; ++c) {
-      const double before = to.add ? static_cast<double>(to.data[c]) : 0;
-      to.data[c] = static_cast<real>(before + sums[static_cast<std::size_t>(c)]);
-    }
+    for (index_t c = 0; c < columns; ++c) to.put(c, sums[static_cast<std::size_t>(c)]);
   };
+  // The backward function keeps what its `in` points into.
   return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
-                      [fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
-                       divisor = std::move(divisor), rows, columns](const Array& dy, Grads& g) {
-                        const kernels::ColumnNorm norm{mean.data(), divisor.data()};
+                      [in, fixed, add, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
+                       divisor = std::move(divisor)](const Array& dy, Grads& g) {
                         Doubles dy_sums(mean.size()), dy_x_hat_sums(mean.size());
                         const kernels::ColumnSums sums{dy_sums.data(), dy_x_hat_sums.data()};
-                        if (!fixed || g.needs(1) || g.needs(2))
-                          kernels::batch_norm_sums(x.data(), norm, dy.data(), sums, rows, columns);
-                        if (g.needs(0)) {
-                          const Output to = g.buffer(0);
-                          kernels::batch_norm_backward(x.data(), norm, data_or_null(weight), dy.data(),
-                                                       fixed ? kernels::ColumnSums{} : sums, to.data, to.add, rows,
-                                                       columns);
-                        }
+                        if (!fixed || g.needs(1) || g.needs(2)) kernels::batch_norm_sums(in, dy.data(), sums);
+                        if (g.needs(0))
+                          kernels::batch_norm_backward(in, data_or_null(weight), dy.data(),
+                                                       fixed ? kernels::ColumnSums{} : sums, g.buffer(0));
                         add(g, 1, dy_x_hat_sums);
                         add(g, 2, dy_sums);
                       });
@@ -63,9 +55,7 @@ Array as_array(const Doubles& values, double factor) {
 BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check_channels("batch_norm", x, weight, bias, eps);
   const index_t columns = x.size(-1), rows = x.numel() / columns;
-  if (rows < 2)
-    throw ValueError("batch_norm",
-                     "training needs more than one value in each channel; got shape " + shape_text(x.shape()));
+  if (rows < 2) throw ValueError("batch_norm", "more than one value in each channel in training", x.shape());
   Doubles mean(static_cast<std::size_t>(columns)), variance(mean), divisor(mean);
   kernels::column_moments(x.data(), eps, mean.data(), variance.data(), divisor.data(), rows, columns);
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
@@ -78,11 +68,9 @@ Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance
                        const Tensor& bias, double eps) {
   check_channels("batch_norm_eval", x, weight, bias, eps);
   for (const Array* statistic : {&mean, &variance})
-    if (statistic->dimension() != 1 || count_of(*statistic) != x.size(-1))
-      fail_shapes<Shape>("batch_norm_eval", "mean and variance must match the last axis",
-                         {x.shape(), statistic->shape()});
+    check_shape("batch_norm_eval", "mean and variance", statistic->shape(), shape_of({x.size(-1)}));
   for (real v : variance)
-    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance must not be negative, but is " + number_text(v));
+    if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance of at least 0", v);
   Doubles divisor(variance.begin(), variance.end());
   for (double& v : divisor) v = std::sqrt(v + eps);
   return normalized_channels("batch_norm_eval", true, x, Doubles(mean.begin(), mean.end()), std::move(divisor), weight,

@@ -1,6 +1,7 @@
 #include <xtape/core/kernels/cached_attention.hpp>
 #include <xtape/core/ops/attention.hpp>
 #include <xtape/core/ops/cached_attention.hpp>
+#include <xtape/core/ops/internal/attention_sizes.hpp>
 
 #include <algorithm>
 
@@ -51,20 +52,18 @@ Mask cached_mask(const CachedKeys& cached, const IndexArray& chunk_lengths, inde
 }
 
 Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexArray& chunk_lengths, double scale) {
-  const index_t time = q.size(2);
+  const Shape& k = cached.keys.shape();
+  const AttentionSizes sizes =
+      attention_sizes("cached_attention", q.shape(), {k[0], k[1], k[2], static_cast<std::size_t>(cached.width)},
+                      {k[0], k[1], k[2], static_cast<std::size_t>(cached.value_width)});
+  const index_t time = sizes.queries;
   if (time >= kManyQueries)
     return scaled_dot_product_attention(q.detach(), cached_positions(cached.keys, cached.lengths, cached.width),
                                         cached_positions(cached.values, cached.lengths, cached.value_width),
                                         {.mask = cached_mask(cached, chunk_lengths, time), .scale = scale});
   const IndexArray visible = visible_positions(cached, chunk_lengths, time);
   kernels::CachedAttentionProblem p = {};
-  p.batches = q.size(0);
-  p.heads = q.size(1);
-  p.key_heads = static_cast<index_t>(cached.keys.shape()[1]);
-  p.queries = time;
-  p.capacity = static_cast<index_t>(cached.keys.shape()[2]);
-  p.width = cached.width;
-  p.value_width = cached.value_width;
+  sizes.set(p, &kernels::CachedAttentionProblem::width, &kernels::CachedAttentionProblem::capacity);
   p.scale = attention_scale("cached_attention", scale, cached.width);
   p.q = q.data();
   p.keys = cached.keys.data();

@@ -15,15 +15,7 @@ namespace {
 struct PartPlace {
   index_t outer, part_size, joined_size, offset;
 
-  kernels::StridedLoop loop() const {
-    kernels::StridedLoop out;
-    out.rank = 2;
-    out.size[0] = outer;
-    out.size[1] = part_size;
-    out.stride[0] = joined_size;
-    out.stride[1] = 1;
-    return out;
-  }
+  kernels::StridedLoop loop() const { return kernels::strided_loop({outer, part_size}, {joined_size, 1}); }
 };
 
 /// The parts joined into `shape`; each part and the result consist of the same number `outer` of blocks.
@@ -35,7 +27,7 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
   for (const Tensor& part : parts) {
     const index_t size = outer ? part.numel() / outer : 0;
     places.push_back({outer, size, joined_size, offset});
-    kernels::copy_to_strided(places.back().loop(), part.data(), offset_pointer(y.data(), offset), false);
+    kernels::copy_to_strided(places.back().loop(), part.data(), {offset_pointer(y.data(), offset)});
     offset += size;
   }
   const std::vector<Operand> operands(parts.begin(), parts.end());
@@ -43,8 +35,7 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
       op, std::span<const Operand>(operands), Tensor(std::move(y)), [places](const Array& dy, Grads& g) {
         for (std::size_t i = 0; i < places.size(); ++i) {
           if (!g.needs(i)) continue;
-          const Output to = g.buffer(i);
-          kernels::copy_from_strided(places[i].loop(), offset_pointer(dy.data(), places[i].offset), to.data, to.add);
+          kernels::copy_from_strided(places[i].loop(), offset_pointer(dy.data(), places[i].offset), g.buffer(i));
         }
       });
 }
@@ -52,7 +43,7 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
 }  // namespace
 
 Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
-  if (parts.empty()) throw ValueError("concat", "there is nothing to join");
+  if (parts.empty()) throw ValueError("concat", "at least one tensor", "none");
   Shape shape = parts[0].shape();
   const std::size_t at = normalize_axis("concat", axis, shape);
   const index_t outer = around_axis(shape, at).outer;
@@ -61,7 +52,7 @@ Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
     Shape other = part.shape();
     if (other.size() == shape.size()) other[at] = shape[at];
     if (!same_shape(other, shape))
-      fail_shapes<Shape>("concat", "shapes may differ in the joined axis only", {parts[0].shape(), part.shape()});
+      throw ShapeError("concat", shape_text(parts[0].shape()) + " except for axis " + std::to_string(at), part.shape());
     shape[at] += part.shape()[at];
   }
   element_count(shape, "concat");
@@ -69,17 +60,15 @@ Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
-  if (parts.empty()) throw ValueError("stack", "there is nothing to stack");
-  for (const Tensor& part : parts)
-    if (!same_shape(part.shape(), parts[0].shape()))
-      fail_shapes<Shape>("stack", "the shapes must agree", {parts[0].shape(), part.shape()});
+  if (parts.empty()) throw ValueError("stack", "at least one tensor", "none");
+  for (const Tensor& part : parts) check_shape("stack", "tensors", part.shape(), parts[0].shape());
   const Shape shape = insert_axis("stack", parts[0].shape(), axis, parts.size());
   element_count(shape, "stack");
   return join("stack", parts, shape, around_axis(shape, normalize_axis("stack", axis, shape)).outer);
 }
 
 std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
-  if (size < 1) throw ValueError("split", "the size of a piece must be at least 1, not " + std::to_string(size));
+  if (size < 1) throw ValueError("split", "pieces of at least 1", size);
   const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
   Axes sizes = {std::min(size, whole)};  // of an empty axis, too
   for (index_t begin = size; begin < whole; begin += size) sizes.push_back(std::min(size, whole - begin));
@@ -88,13 +77,9 @@ std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
 
 std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
   const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
-  index_t total = 0;
-  for (index_t size : sizes) {
-    if (size < 0 || size > whole - total)
-      throw ValueError("split", "the sizes must be positive or 0 and add up to " + std::to_string(whole));
-    total += size;
-  }
-  if (total != whole) throw ValueError("split", "the sizes must add up to " + std::to_string(whole));
+  index_t rest = whole;
+  for (index_t size : sizes) rest = size < 0 || size > rest ? -1 : rest - size;
+  if (rest != 0) throw ValueError("split", "sizes of at least 0 that add up to " + std::to_string(whole), sizes);
   std::vector<Tensor> parts;
   index_t begin = 0;
   for (index_t size : sizes) {

@@ -1,14 +1,13 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/mask.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 void check_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) throw ValueError(op, "the dropout probability must be from 0 to 1, not " + number_text(p));
+  if (!(p >= 0 && p <= 1)) throw ValueError(op, "a dropout probability from 0 to 1", p);
 }
 
 namespace {
@@ -38,10 +37,9 @@ Tensor dropout(const Tensor& x, double p, const RandomKey& key) {
   const real scale = p == 1 ? 0 : static_cast<real>(1 / (1 - p));
   Kept kept = draw(x.numel(), p, key);
   Array y(x.shape());
-  kernels::select_scaled(x.data(), kept.data(), scale, y.data(), false, count_of(y));
+  kernels::select_scaled(x.data(), kept.data(), scale, {y.data()}, count_of(y));
   return Tape::record("dropout", {x}, Tensor(std::move(y)), [kept = std::move(kept), scale](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::select_scaled(dy.data(), kept.data(), scale, dx.data, dx.add, count_of(dy));
+    kernels::select_scaled(dy.data(), kept.data(), scale, g.buffer(0), count_of(dy));
   });
 }
 

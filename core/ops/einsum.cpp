@@ -22,11 +22,11 @@ void check_letters(const std::string& letters, const char* where) {
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const char letter = letters[i];
     const bool known = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-    if (!known) throw ValueError("einsum", std::string("'") + letter + "' does not name an axis");
+    if (!known) throw ValueError("einsum", "letters as names of axes", "'" + std::string(1, letter) + "'");
     if (letters.find(letter, i + 1) == std::string::npos) continue;
-    const std::string twice = "'" + std::string(1, letter) + "' stands twice in " + where;
-    if (std::string(where) == "the result") throw ValueError("einsum", twice);
-    throw UnsupportedError("einsum", twice + ": diagonals are not offered");
+    const std::string twice = "'" + std::string(1, letter) + "' twice";
+    if (where == std::string("the result")) throw ValueError("einsum", "each letter once in the result", twice);
+    throw UnsupportedError("einsum", twice + " in " + where + ": diagonals are not offered");
   }
 }
 
@@ -47,7 +47,7 @@ Equation parsed(std::string_view text) {
   const std::string left = s.substr(0, arrow);
   const std::size_t comma = left.find(',');
   if (comma == std::string::npos || left.find(',', comma + 1) != std::string::npos)
-    throw ValueError("einsum", "the equation must name two operands, as in \"ij,jk->ik\", but is \"" + s + "\"");
+    throw ValueError("einsum", "an equation of two operands, as in \"ij,jk->ik\"", "\"" + s + "\"");
   Equation e{left.substr(0, comma), left.substr(comma + 1), {}};
   check_letters(e.a, "the first operand");
   check_letters(e.b, "the second operand");
@@ -55,7 +55,7 @@ Equation parsed(std::string_view text) {
   check_letters(e.out, "the result");
   for (char letter : e.out)
     if (!has(e.a, letter) && !has(e.b, letter))
-      throw ValueError("einsum", std::string("'") + letter + "' of the result stands in no operand");
+      throw ValueError("einsum", "letters of the operands in the result", "'" + std::string(1, letter) + "'");
   return e;
 }
 
@@ -100,14 +100,11 @@ struct MatrixOperand {
 
 void check_sizes(const Equation& e, const Tensor& a, const Tensor& b) {
   if (a.rank() != e.a.size() || b.rank() != e.b.size())
-    fail_shapes<Shape>(
-        "einsum", "the equation names " + std::to_string(e.a.size()) + " and " + std::to_string(e.b.size()) + " axes",
-        {a.shape(), b.shape()});
+    throw ShapeError("einsum", "operands with the axes " + e.a + " and " + e.b, a.shape(), b.shape());
   for (std::size_t i = 0; i < e.a.size(); ++i) {
     const std::size_t other = e.b.find(e.a[i]);
     if (other != std::string::npos && a.shape()[i] != b.shape()[other])
-      fail_shapes<Shape>("einsum", std::string("the operands differ in the size of '") + e.a[i] + "'",
-                         {a.shape(), b.shape()});
+      throw ShapeError("einsum", std::string("one size of '") + e.a[i] + "'", a.shape(), b.shape());
   }
 }
 

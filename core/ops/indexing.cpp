@@ -7,26 +7,19 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_index) {
-  if (weight.rank() != 2) fail_shapes<Shape>("embedding", "the weight must be a matrix", {weight.shape()});
+  if (weight.rank() != 2) throw ShapeError("embedding", "a weight [V, D]", weight.shape());
   const index_t vocabulary = weight.size(0), width = weight.size(1);
-  if (padding_index != kNoPaddingIndex && (padding_index < 0 || padding_index >= vocabulary))
-    throw IndexError("embedding", "the padding row " + std::to_string(padding_index) + " is outside 0.." +
-                                      std::to_string(vocabulary - 1));
-  if (vocabulary == 0 && ids.size() > 0) throw IndexError("embedding", "the weight is empty, so that it has no id");
-  for (index_t id : ids)
-    if (id < 0 || id >= vocabulary)
-      throw IndexError("embedding", "id " + std::to_string(id) + " is outside 0.." + std::to_string(vocabulary - 1));
+  if (padding_index != kNoPaddingIndex) check_index("embedding", "padding rows", padding_index, 0, vocabulary - 1);
+  for (index_t id : ids) check_index("embedding", "ids", id, 0, vocabulary - 1);
   Shape shape(ids.shape().begin(), ids.shape().end());
   shape.push_back(static_cast<std::size_t>(width));
   element_count(shape, "embedding");
   Array y(shape);
   kernels::take_rows(weight.data(), ids.data(), static_cast<index_t>(ids.size()), width, y.data());
   return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids, padding_index, width, total = weight.numel()](const Array& dy, Grads& g) {
-                        const Output to = g.buffer(0);
-                        if (!to.add) kernels::fill(to.data, 0, total);
+                      [ids, padding_index, width](const Array& dy, Grads& g) {
                         kernels::add_rows(dy.data(), ids.data(), static_cast<index_t>(ids.size()), width, padding_index,
-                                          to.data);
+                                          g.cleared_buffer(0).data);
                       });
 }
 
@@ -45,23 +38,11 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
   bool fits = index.dimension() == shape.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
   if (!fits)
-    fail_shapes<Shape>(
-        op, "the index must have the tensor's axes, and no larger sizes except along axis " + std::to_string(at),
-        {shape, index.shape()});
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "at most 12 axes can be indexed", {shape});
-  if (along.count == 0 && index.size() > 0)
-    throw IndexError(op, "axis " + std::to_string(at) + " is empty, so that it has no index");
-  for (index_t i : index)
-    if (i < 0 || i >= along.count)
-      throw IndexError(op, "index " + std::to_string(i) + " is outside 0.." + std::to_string(along.count - 1));
-  IndexedLoop p;
-  p.loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    p.loop.size[i] = static_cast<index_t>(index.shape()[i]);
-    p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
-  }
-  p.step = along.inner;
+    throw ShapeError(op, "an index within " + shape_text(shape) + " except along axis " + std::to_string(at),
+                     index.shape());
+  for (index_t i : index) check_index(op, "indices", i, 0, along.count - 1);
+  IndexedLoop p{loop_over(op, Shape(index.shape().begin(), index.shape().end())), along.inner};
+  for (std::size_t i = 0; i < shape.size(); ++i) p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
   return p;
 }
 
@@ -70,25 +51,19 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
   const IndexedLoop p = indexed_loop("gather", x.shape(), axis, index);
   Array y(index.shape());
-  kernels::gather_at(p.loop, index.data(), p.step, x.data(), y.data(), false);
-  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index, total = x.numel()](const Array& dy, Grads& g) {
-    const Output to = g.buffer(0);
-    if (!to.add) kernels::fill(to.data, 0, total);
-    kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), to.data);
+  kernels::gather_at(p.loop, index.data(), p.step, x.data(), {y.data()});
+  return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
+    kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), g.cleared_buffer(0).data);
   });
 }
 
 Tensor scatter_add(const Tensor& x, index_t axis, const IndexArray& index, const Tensor& source) {
   const IndexedLoop p = indexed_loop("scatter_add", x.shape(), axis, index);
-  if (!same_shape(source.shape(), index.shape()))
-    fail_shapes<Shape>("scatter_add", "source and index must have one shape", {source.shape(), index.shape()});
+  check_shape("scatter_add", "a source", source.shape(), index.shape());
   Array y = x.value();
   kernels::scatter_add_at(p.loop, index.data(), p.step, source.data(), y.data());
   return Tape::record("scatter_add", {x, source}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
-    if (g.needs(1)) {
-      const Output to = g.buffer(1);
-      kernels::gather_at(p.loop, index.data(), p.step, dy.data(), to.data, to.add);
-    }
+    if (g.needs(1)) kernels::gather_at(p.loop, index.data(), p.step, dy.data(), g.buffer(1));
     g.pass(0);
   });
 }

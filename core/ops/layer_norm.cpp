@@ -17,14 +17,11 @@ Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, cons
   Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
   Array inverse_std(Shape{static_cast<std::size_t>(rows)});
   Array y(x.shape());
-  kernels::layer_norm(x.data(), data_or_null(weight), data_or_null(bias), eps, y.data(),
-                      subtract_mean ? mean.data() : nullptr, inverse_std.data(), rows, width);
+  kernels::layer_norm({x.data(), data_or_null(weight), data_or_null(bias), eps, rows, width}, y.data(),
+                      subtract_mean ? mean.data() : nullptr, inverse_std.data());
   return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
                       [subtract_mean, x = x.detach(), weight = weight.detach(), mean = std::move(mean),
                        inverse_std = Tensor(std::move(inverse_std)), eps, rows, width](const Array& dy, Grads& g) {
-                        Output to[3];
-                        for (std::size_t i = 0; i < 3; ++i)
-                          if (g.needs(i)) to[i] = g.buffer(i);
                         const kernels::NormRows in{x.data(),
                                                    data_or_null(weight),
                                                    eps,
@@ -33,7 +30,8 @@ Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, cons
                                                    dy.data(),
                                                    rows,
                                                    width};
-                        kernels::layer_norm_backward(in, to[0], to[1], to[2]);
+                        const Output dx = g.buffer_if_needed(0), dweight = g.buffer_if_needed(1);
+                        kernels::layer_norm_backward(in, dx, dweight, g.buffer_if_needed(2));
                       });
 }
 

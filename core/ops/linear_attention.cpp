@@ -3,6 +3,7 @@
 #include <xtape/core/kernels/linear_attention.hpp>
 #include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/ops/attention.hpp>
+#include <xtape/core/ops/internal/attention_sizes.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/linear_attention.hpp>
 #include <xtape/core/ops/mask.hpp>
@@ -16,34 +17,20 @@ using kernels::LinearAttentionProblem;
 /// The problem without pointers. Throws ShapeError.
 LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const Tensor& log_key_weight, const LinearAttentionOptions& o) {
-  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
-    fail_shapes<Shape>(op, "q, k and v must be [B, H, T, F]", {q.shape(), k.shape(), v.shape()});
+  const AttentionSizes sizes = attention_sizes(op, q.shape(), k.shape(), v.shape());
   LinearAttentionProblem p = {};
-  p.batches = q.size(0);
-  p.heads = q.size(1);
-  p.key_heads = k.size(1);
-  p.queries = q.size(2);
-  p.keys = k.size(2);
-  p.features = q.size(3);
-  p.value_width = v.size(3);
+  sizes.set(p, &LinearAttentionProblem::features);
   p.causal = o.causal;
-  if (k.size(0) != p.batches || v.size(0) != p.batches || v.size(1) != p.key_heads || v.size(2) != p.keys ||
-      k.size(3) != p.features)
-    fail_shapes<Shape>(op, "q, k and v do not fit together", {q.shape(), k.shape(), v.shape()});
-  if (p.key_heads == 0 || p.heads % p.key_heads != 0)
-    fail_shapes<Shape>(op, "the query heads must be a multiple of the key heads", {q.shape(), k.shape()});
-  const Shape log_key_weights = shape_of({p.batches, p.key_heads, p.keys}), padding = shape_of({p.batches, p.keys});
-  if (log_key_weight.defined() && !same_shape(log_key_weight.shape(), log_key_weights))
-    fail_shapes<Shape>(op, "log_key_weight must be [B, H', S]", {log_key_weights, log_key_weight.shape()});
-  if (is_given(o.key_padding) && !same_shape(o.key_padding.shape(), padding))
-    fail_shapes<Shape>(op, "key_padding must be [B, S]", {padding, o.key_padding.shape()});
+  if (log_key_weight.defined())
+    check_shape(op, "log_key_weight", log_key_weight.shape(), shape_of({p.batches, p.key_heads, p.keys}));
+  check_masks(op, sizes, o.key_padding);
   return p;
 }
 
 /// The problem with pointers to its operands.
 LinearAttentionProblem bound(LinearAttentionProblem p, const Tensor& q, const Tensor& k, const Tensor& v,
                              const Tensor& log_key_weight, const Mask& padding) {
-  p.padding = padding.dimension() > 0 ? padding.data() : nullptr;
+  p.padding = data_or_null(padding);
   p.q = q.data();
   p.k = k.data();
   p.v = v.data();
@@ -61,17 +48,8 @@ Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor&
       op, std::span(operands, log_key_weight.defined() ? 4 : 3), y,
       [sizes, padding, q = q.detach(), k = k.detach(), v = v.detach(), y,
        key_weight = log_key_weight.defined() ? log_key_weight.detach() : Tensor()](const Array& dy, Grads& g) {
-        kernels::LinearAttentionGradients to = {};
-        const auto destination = [&](std::size_t input, real*& data, bool& accumulate) {
-          if (!g.needs(input)) return;
-          const Output d = g.buffer(input);
-          data = d.data;
-          accumulate = d.add;
-        };
-        destination(0, to.dq, to.accumulate_q);
-        destination(1, to.dk, to.accumulate_k);
-        destination(2, to.dv, to.accumulate_v);
-        if (key_weight.defined()) destination(3, to.dlog_key_weight, to.add_log_key_weight);
+        kernels::LinearAttentionGradients to{g.buffer_if_needed(0), g.buffer_if_needed(1), g.buffer_if_needed(2), {}};
+        if (key_weight.defined()) to.dlog_key_weight = g.buffer_if_needed(3);
         kernels::linear_attention_backward(bound(sizes, q, k, v, key_weight, padding), y.data(), dy.data(), to);
       });
 }
@@ -106,21 +84,20 @@ Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, 
       sizes_of(caller, q, k, v, log_key_weight, {.causal = true, .key_padding = key_padding});
   sizes.separable = separable;
   const index_t state_size = kernels::linear_state_size(sizes.features, sizes.value_width);
-  if (sizes.queries != sizes.keys || !same_shape(state.shape(), shape_of({sizes.batches, sizes.key_heads, state_size})))
-    fail_shapes<Shape>(caller, "the state does not fit", {q.shape(), k.shape(), state.shape()});
+  if (sizes.queries != sizes.keys) throw ShapeError(caller, "as many queries as keys", q.shape(), k.shape());
+  check_shape(caller, "a state", state.shape(), shape_of({sizes.batches, sizes.key_heads, state_size}));
   Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
   kernels::linear_attention(bound(sizes, q, k, v, log_key_weight, key_padding), state.data(), out.data());
   return out;
 }
 
 Tensor quadratic_features(const Tensor& x, const Tensor& unit) {
-  if (x.rank() < 1) fail_shapes<Shape>("quadratic_features", "x must be [..., D]", {x.shape()});
+  if (x.rank() < 1) throw ShapeError("quadratic_features", "x [..., D]", x.shape());
   const index_t width = x.size(-1), features = (width + 1) * (width + 2) / 2;
   constexpr real root = static_cast<real>(1.4142135623730950488);
   Shape shape = x.shape();
   shape.back() = 1;
-  if (unit.defined() && !same_shape(unit.shape(), shape))
-    fail_shapes<Shape>("quadratic_features", "the unit must be [..., 1]", {x.shape(), unit.shape()});
+  if (unit.defined()) check_shape("quadratic_features", "a unit", unit.shape(), shape);
   shape.back() = static_cast<std::size_t>(features);
   Array y(shape);
   const index_t rows = count_of(y) / features;

@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/loss.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/loss.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -29,9 +28,10 @@ class LossReduction {
   template <class Divide>
   Tensor result(Array losses, const Divide& divide) const;
 
-  /// d result / d losses, times the upstream gradient: `weights.data()[i * step()]` for loss i.
+  /// d result / d losses, times the upstream gradient: one number for each loss, or one for all.
   Array weights(const Array& upstream) const;
   index_t step() const { return each_ ? 1 : 0; }
+  kernels::LossWeights view(const Array& weights) const { return {weights.data(), step()}; }
 
  private:
   bool each_;  // Reduction::none
@@ -42,7 +42,7 @@ LossReduction::LossReduction(const char* op, Reduction reduction, index_t counte
     : each_(reduction == Reduction::none), divisor_(1) {
   if (reduction == Reduction::mean) divisor_ = static_cast<double>(std::max<index_t>(1, counted));
   if (reduction != Reduction::batchmean) return;
-  if (shape.empty()) fail_shapes<Shape>(op, "a scalar has no batch to take the mean over", {shape});
+  if (shape.empty()) throw ShapeError(op, "a batch to take the mean over", shape);
   divisor_ = static_cast<double>(std::max<std::size_t>(1, shape[0]));
 }
 
@@ -65,132 +65,114 @@ Array LossReduction::weights(const Array& upstream) const {
   return out;
 }
 
+// The backward functions keep the tensors into which their `in` points.
+
 /// The targets, with -1 for every ignored one. Throws IndexError.
 IndexArray checked_targets(const IndexArray& targets, index_t classes, index_t ignore) {
   IndexArray out = targets;
   for (index_t& target : out) {
     if (target == ignore) target = -1;
-    else if (classes == 0)
-      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is none of the 0 classes");
     else if (target < 0 || target >= classes)
-      throw IndexError("cross_entropy", "target " + std::to_string(target) + " is outside 0.." +
-                                            std::to_string(classes - 1) + " and is not the ignored value " +
-                                            std::to_string(ignore));
+      fail_index("cross_entropy", "targets but the ignored " + std::to_string(ignore), target, 0, classes - 1);
   }
   return out;
 }
 
 using LogSums = std::vector<kernels::LogSum, PoolAllocator<kernels::LogSum>>;
 
+/// The logits' shape without its last axis.
+Shape batch_shape(const Tensor& logits) {
+  if (logits.rank() < 1) throw ShapeError("cross_entropy", "logits [..., C]", logits.shape());
+  return Shape(logits.shape().begin(), logits.shape().end() - 1);
+}
+
 void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError("cross_entropy", "the label smoothing must be from 0 to 1, not " + number_text(smoothing));
+    throw ValueError("cross_entropy", "a label smoothing from 0 to 1", smoothing);
 }
 
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntropyOptions options) {
-  if (logits.rank() < 1 || !same_shape(Shape(logits.shape().begin(), logits.shape().end() - 1), targets.shape()))
-    fail_shapes<Shape>("cross_entropy", "targets must have the logits' shape without its last axis",
-                       {logits.shape(), targets.shape()});
+  check_shape("cross_entropy", "targets", targets.shape(), batch_shape(logits));
   check_smoothing(options.label_smoothing);
-  const index_t width = logits.size(-1), rows = static_cast<index_t>(targets.size());
-  IndexArray classes = checked_targets(targets, width, options.ignore);
+  const kernels::CrossEntropyRows in{logits.data(), static_cast<index_t>(targets.size()), logits.size(-1),
+                                     options.label_smoothing};
+  IndexArray classes = checked_targets(targets, in.width, options.ignore);
   const index_t counted = std::count_if(classes.begin(), classes.end(), [](index_t t) { return t >= 0; });
   const LossReduction reduction("cross_entropy", options.reduction, counted, targets.shape());
-  const double smoothing = options.label_smoothing;
   Array losses(targets.shape());
   LogSums log_sums(targets.size());
   const auto compute = [&](Array& to, double divisor) {
-    kernels::cross_entropy(logits.data(), classes.data(), smoothing, divisor, to.data(), log_sums.data(), rows, width);
+    kernels::cross_entropy(in, classes.data(), divisor, to.data(), log_sums.data());
   };
   compute(losses, 1);
   const Tensor loss = reduction.result(std::move(losses), compute);
-  if (Probe* probe = Probe::active()) probe->classes(width);
+  if (Probe* probe = Probe::active()) probe->classes(in.width);
   // dx = softmax(x) - q with the smoothed target q
   return Tape::record("cross_entropy", {logits}, loss,
-                      [logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
-                       reduction, smoothing, rows, width](const Array& dy, Grads& g) {
+                      [in, logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
+                       reduction](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
-                        const Output to = g.buffer(0);
-                        kernels::cross_entropy_backward(logits.data(), classes.data(), smoothing, log_sums.data(),
-                                                        weights.data(), reduction.step(), to.data, to.add, rows, width);
+                        kernels::cross_entropy_backward(in, classes.data(), log_sums.data(), reduction.view(weights),
+                                                        g.buffer(0));
                       });
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
-  if (logits.rank() < 1 || !same_shape(logits.shape(), targets.shape()))
-    fail_shapes<Shape>("cross_entropy", "target distributions must have the logits' shape",
-                       {logits.shape(), targets.shape()});
+  const Shape shape = batch_shape(logits);
+  check_shape("cross_entropy", "target distributions", targets.shape(), logits.shape());
   check_smoothing(options.label_smoothing);
-  const Shape shape(logits.shape().begin(), logits.shape().end() - 1);
-  const index_t width = logits.size(-1), rows = element_count(shape);
-  const LossReduction reduction("cross_entropy", options.reduction, rows, shape);
-  const double smoothing = options.label_smoothing;
+  const kernels::CrossEntropyRows in{logits.data(), element_count(shape), logits.size(-1), options.label_smoothing};
+  const LossReduction reduction("cross_entropy", options.reduction, in.rows, shape);
   Array losses(shape), totals(shape);
   LogSums log_sums(losses.size());
   const auto compute = [&](Array& to, double divisor) {
-    kernels::soft_cross_entropy(logits.data(), targets.data(), smoothing, divisor, to.data(), log_sums.data(),
-                                totals.data(), rows, width);
+    kernels::soft_cross_entropy(in, targets.data(), divisor, to.data(), log_sums.data(), totals.data());
   };
   compute(losses, 1);
   const Tensor loss = reduction.result(std::move(losses), compute);
-  if (Probe* probe = Probe::active()) probe->classes(width);
+  if (Probe* probe = Probe::active()) probe->classes(in.width);
   // dx = sum(q) softmax(x) - q with the smoothed target q; dt = (1 - smoothing) (-log softmax(x))
-  return Tape::record(
-      "cross_entropy_soft", {logits, targets}, loss,
-      [logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),
-       totals = Tensor(std::move(totals)), reduction, smoothing, rows, width](const Array& dy, Grads& g) {
-        const Array weights = reduction.weights(dy);
-        if (g.needs(0)) {
-          const Output to = g.buffer(0);
-          kernels::soft_cross_entropy_backward(logits.data(), targets.data(), smoothing, log_sums.data(), totals.data(),
-                                               weights.data(), reduction.step(), to.data, to.add, rows, width);
-        }
-        if (g.needs(1)) {
-          const Output to = g.buffer(1);
-          kernels::soft_cross_entropy_target_backward(logits.data(), smoothing, log_sums.data(), weights.data(),
-                                                      reduction.step(), to.data, to.add, rows, width);
-        }
-      });
+  return Tape::record("cross_entropy_soft", {logits, targets}, loss,
+                      [in, logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),
+                       totals = Tensor(std::move(totals)), reduction](const Array& dy, Grads& g) {
+                        const Array weights = reduction.weights(dy);
+                        const kernels::LossWeights up = reduction.view(weights);
+                        if (g.needs(0))
+                          kernels::soft_cross_entropy_backward(in, targets.data(), log_sums.data(), totals.data(), up,
+                                                               g.buffer(0));
+                        if (g.needs(1))
+                          kernels::soft_cross_entropy_target_backward(in, log_sums.data(), up, g.buffer(1));
+                      });
 }
 
 namespace {
 
-void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
-  if (!same_shape(input.shape(), target.shape()))
-    fail_shapes<Shape>(op, "input and target must have one shape", {input.shape(), target.shape()});
-}
-
 // The formulas of losses and derivatives are in core/kernels/isa/loss.cpp.
 Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& target, Reduction how, real delta = 0) {
-  check_shapes(op, input, target);
+  check_shape(op, "a target", target.shape(), input.shape());
   const LossReduction reduction(op, how, input.numel(), input.shape());
-  const kernels::LossParameters parameters = {.delta = delta};
+  const kernels::LossOperands in{f, input.data(), target.data(), input.numel(), delta};
   Array losses(input.shape());
-  kernels::pointwise_loss(f, parameters, input.data(), target.data(), losses.data(), input.numel());
-  const auto divide = [&](Array& each, double divisor) {
-    kernels::divide_pointwise_loss(f, parameters, input.data(), target.data(), each.data(), input.numel(), divisor);
-  };
-  return Tape::record(
-      op, {input, target}, reduction.result(std::move(losses), divide),
-      [f, parameters, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
-        const Array weights = reduction.weights(dy);
-        for (Side side : {Side::input, Side::target}) {
-          const std::size_t operand = side == Side::input ? 0 : 1;
-          if (!g.needs(operand)) continue;
-          const Output to = g.buffer(operand);
-          kernels::pointwise_loss_backward(f, parameters, side, input.data(), target.data(), weights.data(),
-                                           reduction.step(), to.data, to.add, input.numel());
-        }
-      });
+  kernels::pointwise_loss(in, losses.data());
+  const auto divide = [&](Array& each, double divisor) { kernels::divide_pointwise_loss(in, each.data(), divisor); };
+  return Tape::record(op, {input, target}, reduction.result(std::move(losses), divide),
+                      [in, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
+                        const Array weights = reduction.weights(dy);
+                        for (Side side : {Side::input, Side::target}) {
+                          const std::size_t operand = side == Side::input ? 0 : 1;
+                          if (g.needs(operand))
+                            kernels::pointwise_loss_backward(in, side, reduction.view(weights), g.buffer(operand));
+                        }
+                      });
 }
 
 /// A weight of the binary cross-entropy with the shape of the logits; an empty one stays empty.
 Tensor broadcast_weight(const char* op, const Tensor& weight, const Tensor& logits) {
   if (!weight.defined() || same_shape(weight.shape(), logits.shape())) return weight;
   if (!same_shape(broadcast_shape(op, logits.shape(), weight.shape()), logits.shape()))
-    fail_shapes<Shape>(op, "a weight does not broadcast to the input", {logits.shape(), weight.shape()});
+    throw ShapeError(op, "a weight that broadcasts to " + shape_text(logits.shape()), weight.shape());
   return broadcast_to(weight, Axes(logits.shape().begin(), logits.shape().end()));
 }
 
@@ -212,8 +194,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options) {
-  if (!(options.delta > 0))
-    throw ValueError("huber_loss", "delta must be positive, but is " + number_text(options.delta));
+  if (!(options.delta > 0)) throw ValueError("huber_loss", "a positive delta", options.delta);
   return pointwise("huber_loss", Loss::huber, input, target, options.reduction, options.delta);
 }
 
@@ -225,18 +206,19 @@ Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target,
                                         const BinaryCrossEntropyOptions& options) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
-  constexpr Loss f = Loss::binary_cross_entropy;
   if (!options.weight.defined() && !options.pos_weight.defined())
-    return pointwise(op, f, logits, target, options.reduction);
-  check_shapes(op, logits, target);
+    return pointwise(op, Loss::binary_cross_entropy, logits, target, options.reduction);
+  check_shape(op, "a target", target.shape(), logits.shape());
   const LossReduction reduction(op, options.reduction, logits.numel(), logits.shape());
   const Tensor weight = broadcast_weight(op, options.weight, logits);
   const Tensor positive = broadcast_weight(op, options.pos_weight, logits);
-  const auto parameters = [](const Tensor& w) {
-    return kernels::LossParameters{.pos_weight = w.defined() ? w.data() : nullptr};
-  };
+  const kernels::LossOperands in{.f = Loss::binary_cross_entropy,
+                                 .x = logits.data(),
+                                 .t = target.data(),
+                                 .n = logits.numel(),
+                                 .pos_weight = positive.defined() ? positive.data() : nullptr};
   Array each(logits.shape());
-  kernels::pointwise_loss(f, parameters(positive), logits.data(), target.data(), each.data(), logits.numel());
+  kernels::pointwise_loss(in, each.data());
   const Tensor unweighted(std::move(each));
   Array losses = weight.defined() ? weighted(weight.value(), 1, unweighted.value(), 1) : unweighted.value();
   const auto divide = [&](Array& divided, double divisor) {
@@ -246,22 +228,22 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
     }
   };
   const auto detached = [](const Tensor& x) { return x.defined() ? x.detach() : x; };
-  return Tape::record(
-      op, {logits, target, positive, weight}, reduction.result(std::move(losses), divide),
-      [parameters, reduction, unweighted, logits = logits.detach(), target = target.detach(),
-       positive = detached(positive), weight = detached(weight)](const Array& dy, Grads& g) {
-        const Array of_losses = reduction.weights(dy);
-        const bool scaled = weight.defined();
-        const Array weights = scaled ? weighted(weight.value(), 1, of_losses, reduction.step()) : of_losses;
-        for (Side side : {Side::input, Side::target, Side::pos_weight}) {
-          const auto operand = static_cast<std::size_t>(side);
-          if (!g.needs(operand)) continue;
-          const Output to = g.buffer(operand);
-          kernels::pointwise_loss_backward(f, parameters(positive), side, logits.data(), target.data(), weights.data(),
-                                           scaled ? 1 : reduction.step(), to.data, to.add, logits.numel());
-        }
-        if (scaled && g.needs(3)) g.add(3, weighted(of_losses, reduction.step(), unweighted.value(), 1));
-      });
+  return Tape::record(op, {logits, target, positive, weight}, reduction.result(std::move(losses), divide),
+                      [in, reduction, unweighted, logits = logits.detach(), target = target.detach(),
+                       positive = detached(positive), weight = detached(weight)](const Array& dy, Grads& g) {
+                        const Array of_losses = reduction.weights(dy);
+                        const bool scaled = weight.defined();
+                        const Array weights =
+                            scaled ? weighted(weight.value(), 1, of_losses, reduction.step()) : of_losses;
+                        for (Side side : {Side::input, Side::target, Side::pos_weight}) {
+                          const auto operand = static_cast<std::size_t>(side);
+                          if (g.needs(operand))
+                            kernels::pointwise_loss_backward(in, side, {weights.data(), scaled ? 1 : reduction.step()},
+                                                             g.buffer(operand));
+                        }
+                        if (scaled && g.needs(3))
+                          g.add(3, weighted(of_losses, reduction.step(), unweighted.value(), 1));
+                      });
 }
 
 namespace {

@@ -13,12 +13,7 @@ namespace {
 /// The mask broadcast to a shape.
 Mask expanded(const char* op, Mask mask, const Shape& shape) {
   if (same_shape(mask.shape(), shape)) return mask;
-  if (shape.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "a mask of more than 12 axes does not broadcast", {mask.shape(), shape});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
-  broadcast_strides(mask.shape(), shape.size(), loop.stride);
+  const kernels::StridedLoop loop = broadcast_loop(op, shape, mask.shape());
   Mask out(shape);
   kernels::expand_mask(loop, mask.data(), out.data());
   return out;
@@ -28,11 +23,10 @@ Mask expanded(const char* op, Mask mask, const Shape& shape) {
 void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask, bool when, const Array& dy) {
   if (!g.needs(input)) return;
   if (same_shape(shape, dy.shape())) {
-    const Output to = g.buffer(input);
-    kernels::select_or_zero(mask.data(), when, dy.data(), to.data, to.add, count_of(dy));
+    kernels::select_or_zero(mask.data(), when, dy.data(), g.buffer(input), count_of(dy));
   } else {
     Array term(dy.shape());
-    kernels::select_or_zero(mask.data(), when, dy.data(), term.data(), false, count_of(dy));
+    kernels::select_or_zero(mask.data(), when, dy.data(), {term.data()}, count_of(dy));
     g.add(input, term);
   }
 }
@@ -43,10 +37,9 @@ void add_where(Grads& g, std::size_t input, const Shape& shape, const Mask& mask
 Tensor where(Mask mask, Tensor a, Tensor b) {  // NOLINT(performance-unnecessary-value-param)
   const Shape shape = broadcast_shape("where", broadcast_shape("where", a.shape(), b.shape()), mask.shape());
   Mask full = expanded("where", std::move(mask), shape);
-  const BroadcastPlan p = broadcast_plan("where", shape, a.shape(), b.shape());
   Array y(shape);
-  if (p.contiguous) kernels::select(full.data(), a.data(), p.step_a, b.data(), p.step_b, y.data(), count_of(y));
-  else kernels::select_strided(full.data(), p.loop, a.data(), b.data(), y.data());
+  kernels::select_strided(full.data(), broadcast_loop("where", shape, a.shape(), b.shape()), a.data(), b.data(),
+                          y.data());
   return Tape::record("where", {a, b}, Tensor(std::move(y)),
                       [full = std::move(full), a = a.shape(), b = b.shape()](const Array& dy, Grads& g) {
                         add_where(g, 0, a, full, true, dy);
@@ -56,7 +49,7 @@ Tensor where(Mask mask, Tensor a, Tensor b) {  // NOLINT(performance-unnecessary
 
 Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
   if (!same_shape(broadcast_shape("masked_fill", x.shape(), mask.shape()), x.shape()))
-    fail_shapes<Shape>("masked_fill", "the mask does not broadcast to the tensor", {x.shape(), mask.shape()});
+    throw ShapeError("masked_fill", "a mask that broadcasts to " + shape_text(x.shape()), mask.shape());
   Mask full = expanded("masked_fill", mask, x.shape());
   Array y(x.shape());
   kernels::select(full.data(), &value, 0, x.data(), 1, y.data(), count_of(y));
@@ -69,11 +62,8 @@ namespace {
 
 Mask compared(const char* caller, Compare f, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shape(caller, a.shape(), b.shape());
-  const BroadcastPlan p = broadcast_plan(caller, shape, a.shape(), b.shape());
   Mask mask(shape);
-  const auto count = static_cast<index_t>(mask.size());
-  if (p.contiguous) kernels::compare(f, a.data(), p.step_a, b.data(), p.step_b, mask.data(), count);
-  else kernels::compare_strided(f, p.loop, a.data(), b.data(), mask.data());
+  kernels::compare_strided(f, broadcast_loop(caller, shape, a.shape(), b.shape()), a.data(), b.data(), mask.data());
   return mask;
 }
 
@@ -96,19 +86,18 @@ Mask ge(const Tensor& a, real b) { return ge(a, Tensor::scalar(b)); }
 namespace {
 
 void check_size(const char* op, index_t size) {
-  if (size < 0) throw ValueError(op, "a size must not be negative, but is " + std::to_string(size));
+  if (size < 0) throw ValueError(op, "sizes of at least 0", size);
 }
 
 }  // namespace
 
 Mask padding_mask(const IndexArray& lengths, index_t keys) {
-  if (lengths.dimension() != 1) fail_shapes<Shape>("padding_mask", "lengths must be [B]", {lengths.shape()});
+  if (lengths.dimension() != 1) throw ShapeError("padding_mask", "lengths [B]", lengths.shape());
   check_size("padding_mask", keys);
   Mask out(Shape{lengths.size(), static_cast<std::size_t>(keys)});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     const index_t length = lengths.data()[b];
-    if (length < 0 || length > keys)
-      throw IndexError("padding_mask", "length " + std::to_string(length) + " is outside 0.." + std::to_string(keys));
+    check_index("padding_mask", "lengths", length, 0, keys);
     for (index_t s = 0; s < keys; ++s) out.data()[static_cast<index_t>(b) * keys + s] = s >= length;
   }
   return out;

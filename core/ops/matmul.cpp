@@ -13,6 +13,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 using kernels::gemm;
+using kernels::MatrixOut;
 using kernels::MatrixView;
 
 /// How the leading axes broadcast: one product for each entry of `a` and `b` (element offsets).
@@ -45,7 +46,7 @@ Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
   p.m = size(a, o.transpose_a ? 1 : 2);
   p.k = size(a, o.transpose_a ? 2 : 1);
   p.n = size(b, o.transpose_b ? 2 : 1);
-  if (p.k != size(b, o.transpose_b ? 1 : 2)) fail_shapes<Shape>("matmul", "the inner sizes differ", {a, b});
+  if (p.k != size(b, o.transpose_b ? 1 : 2)) throw ShapeError("matmul", "operands of one inner size", a, b);
   const bool collapses = b.size() == 2 && !o.transpose_a;  // one tall product instead of many
   if (collapses) {
     p.shape = a;
@@ -85,10 +86,10 @@ void for_batch(std::size_t entries, bool destinations_repeat, const Output& to, 
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
-  if (a.rank() == 0 || b.rank() == 0) fail_shapes<Shape>("matmul", "a scalar is no matrix", {a.shape(), b.shape()});
+  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("matmul", "operands of at least one axis", a.shape(), b.shape());
   if (a.rank() == 1 || b.rank() == 1) {
     if ((a.rank() == 1 && o.transpose_a) || (b.rank() == 1 && o.transpose_b))
-      fail_shapes<Shape>("matmul", "a vector cannot be transposed", {a.shape(), b.shape()});
+      throw ShapeError("matmul", "no vector to transpose", a.shape(), b.shape());
     const Tensor left = a.rank() == 1 ? reshape(a, {1, a.numel()}) : a;
     const Tensor right = b.rank() == 1 ? reshape(b, {b.numel(), 1}) : b;
     const Tensor y = matmul(left, right, o);
@@ -98,17 +99,15 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     return reshape(y, shape);
   }
   const Batch p = plan(a.shape(), b.shape(), o);
-  const MatrixView fa{a.data(), o.transpose_a ? p.m : p.k, o.transpose_a};
-  const MatrixView fb{b.data(), o.transpose_b ? p.k : p.n, o.transpose_b};
+  const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
   Array y(p.shape);
-  const index_t matrix = p.m * p.n;
-  for_batch(p.a.size(), false, {y.data(), false}, count_of(y), [&](std::size_t i, real beta) {
-    gemm(p.m, p.n, p.k, 1, {fa.data + p.a[i], fa.stride, fa.transposed}, {fb.data + p.b[i], fb.stride, fb.transposed},
-         beta, y.data() + static_cast<index_t>(i) * matrix, p.n);
+  for_batch(p.a.size(), false, {y.data()}, count_of(y), [&](std::size_t i, real beta) {
+    gemm({p.m, p.n, p.k}, {a.data() + p.a[i], stride_a, o.transpose_a}, {b.data() + p.b[i], stride_b, o.transpose_b},
+         {y.data() + static_cast<index_t>(i) * p.m * p.n, p.n}, {.beta = beta});
   });
   return Tape::record(
-      "matmul", {a, b}, Tensor(std::move(y)), [p, o, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-        const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
+      "matmul", {a, b}, Tensor(std::move(y)),
+      [p, o, stride_a, stride_b, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
         const auto upstream = [&](std::size_t i, bool transposed) {
           return MatrixView{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
         };
@@ -116,20 +115,20 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
           const Output to = g.buffer(0);
           for_batch(p.a.size(), p.a_repeats, to, a.numel(), [&](std::size_t i, real beta) {
             const real* right = b.data() + p.b[i];
-            real* out = to.data + p.a[i];
+            const MatrixOut out{to.data + p.a[i], stride_a};
             if (o.transpose_a)
-              gemm(p.k, p.m, p.n, 1, {right, stride_b, o.transpose_b}, upstream(i, true), beta, out, p.m);
-            else gemm(p.m, p.k, p.n, 1, upstream(i, false), {right, stride_b, !o.transpose_b}, beta, out, p.k);
+              gemm({p.k, p.m, p.n}, {right, stride_b, o.transpose_b}, upstream(i, true), out, {.beta = beta});
+            else gemm({p.m, p.k, p.n}, upstream(i, false), {right, stride_b, !o.transpose_b}, out, {.beta = beta});
           });
         }
         if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
           const Output to = g.buffer(1);
           for_batch(p.b.size(), p.b_repeats, to, b.numel(), [&](std::size_t i, real beta) {
             const real* left = a.data() + p.a[i];
-            real* out = to.data + p.b[i];
+            const MatrixOut out{to.data + p.b[i], stride_b};
             if (o.transpose_b)
-              gemm(p.n, p.k, p.m, 1, upstream(i, true), {left, stride_a, o.transpose_a}, beta, out, p.k);
-            else gemm(p.k, p.n, p.m, 1, {left, stride_a, !o.transpose_a}, upstream(i, false), beta, out, p.n);
+              gemm({p.n, p.k, p.m}, upstream(i, true), {left, stride_a, o.transpose_a}, out, {.beta = beta});
+            else gemm({p.k, p.n, p.m}, {left, stride_a, !o.transpose_a}, upstream(i, false), out, {.beta = beta});
           });
         }
       });
@@ -137,44 +136,41 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (weight.rank() != 2 || x.rank() < 1 || x.size(-1) != weight.size(1))
-    fail_shapes<Shape>("linear", "the input's last axis must be the weight's second", {x.shape(), weight.shape()});
+    throw ShapeError("linear", "x [..., I] and a weight [O, I]", x.shape(), weight.shape());
   const index_t in = weight.size(1), out = weight.size(0);
   const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
-  if (bias.defined() && (bias.rank() != 1 || bias.numel() != out))
-    fail_shapes<Shape>("linear", "the bias must have one number for each output", {weight.shape(), bias.shape()});
+  if (bias.defined()) check_shape("linear", "a bias", bias.shape(), shape_of({out}));
   Shape shape = x.shape();
   shape[shape.size() - 1] = static_cast<std::size_t>(out);
   element_count(shape, "linear");
   Array y(shape);
-  gemm(rows, out, in, 1, {x.data(), in}, {weight.data(), in, true}, 0, y.data(), out,
-       bias.defined() ? bias.data() : nullptr);
-  return Tape::record("linear", {x, weight, bias}, Tensor(std::move(y)),
-                      [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
-                        if (g.needs(0)) {  // dX = dY W
-                          const Output to = g.buffer(0);
-                          gemm(rows, in, out, 1, {dy.data(), out}, {weight.data(), in}, to.beta(), to.data, in);
-                        }
-                        if (g.needs(1)) {  // dW = dY^T X
-                          const Output to = g.buffer(1);
-                          gemm(out, in, rows, 1, {dy.data(), out, true}, {x.data(), in}, to.beta(), to.data, in);
-                        }
-                        if (g.needs(2)) {  // db = column sums of dY
-                          const Output to = g.buffer(2);
-                          kernels::sum_axis(dy.data(), 1, rows, out, 1, to.data, to.add);
-                        }
-                      });
+  gemm({rows, out, in}, {x.data(), in}, {weight.data(), in, true}, {y.data(), out},
+       {.bias = bias.defined() ? bias.data() : nullptr});
+  return Tape::record(
+      "linear", {x, weight, bias}, Tensor(std::move(y)),
+      [x = x.detach(), weight = weight.detach(), rows, in, out](const Array& dy, Grads& g) {
+        if (g.needs(0)) {  // dX = dY W
+          const Output to = g.buffer(0);
+          gemm({rows, in, out}, {dy.data(), out}, {weight.data(), in}, {to.data, in}, {.beta = to.beta()});
+        }
+        if (g.needs(1)) {  // dW = dY^T X
+          const Output to = g.buffer(1);
+          gemm({out, in, rows}, {dy.data(), out, true}, {x.data(), in}, {to.data, in}, {.beta = to.beta()});
+        }
+        if (g.needs(2))  // db = column sums of dY
+          kernels::sum_axis(dy.data(), 1, rows, out, 1, g.buffer(2));
+      });
 }
 
 namespace {
 void check_vectors(const char* caller, const Tensor& a, const Tensor& b) {
-  if (a.rank() != 1 || b.rank() != 1)
-    fail_shapes<Shape>(caller, "the operands must be vectors", {a.shape(), b.shape()});
+  if (a.rank() != 1 || b.rank() != 1) throw ShapeError(caller, "two vectors", a.shape(), b.shape());
 }
 }  // namespace
 
 Tensor dot(const Tensor& a, const Tensor& b) {
   check_vectors("dot", a, b);
-  if (a.numel() != b.numel()) fail_shapes<Shape>("dot", "the vectors differ in length", {a.shape(), b.shape()});
+  if (a.numel() != b.numel()) throw ShapeError("dot", "vectors of one length", a.shape(), b.shape());
   return matmul(a, b);
 }
 

@@ -67,7 +67,7 @@ Outputs run_rnn(const char* op, const Tensor& x, const Tensor& h0, const Recurre
   if (!inside) apply(form.nonlinearity, arrays.h.before, pass.first_rows() * arrays.hidden);
   kernels::rnn(arrays, form.nonlinearity, inside);
   if (Probe* probe = Probe::active(); probe && form.nonlinearity != Nonlinearity::relu)
-    pass.show_states(*probe, form.nonlinearity == Nonlinearity::sigmoid);
+    pass.show_states(*probe, form.nonlinearity == Nonlinearity::sigmoid ? kSigmoidLow : kTanhLow);
   return record(
       op, x, h0, {}, w, std::move(pass),
       [f = form.nonlinearity, inside](const kernels::RecurrentArrays& a, const kernels::RecurrentGrads& g) {
@@ -81,11 +81,11 @@ Outputs run_lstm(const char* op, const Tensor& x, const Tensor& h0, const Tensor
   RecurrentForward pass(op, kLstm, x, h0, c0, w, options);
   kernels::lstm(pass.arrays());
   if (Probe* probe = Probe::active()) {
-    pass.show_gate(*probe, "input", true, 0);
-    pass.show_gate(*probe, "forget", true, 1);
-    pass.show_gate(*probe, "cell", false, 2);
-    pass.show_gate(*probe, "output", true, 3);
-    pass.show_states(*probe, false);
+    pass.show_gate(*probe, "input", kSigmoidLow, 0);
+    pass.show_gate(*probe, "forget", kSigmoidLow, 1);
+    pass.show_gate(*probe, "cell", kTanhLow, 2);
+    pass.show_gate(*probe, "output", kSigmoidLow, 3);
+    pass.show_states(*probe, kTanhLow);
   }
   return record(op, x, h0, c0, w, std::move(pass), kernels::lstm_backward, the_states);
 }
@@ -96,10 +96,10 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
   RecurrentForward pass(op, after ? kGruResetAfter : kGruResetBefore, x, h0, {}, w, options);
   kernels::gru(pass.arrays(), after);
   if (Probe* probe = Probe::active()) {
-    pass.show_gate(*probe, "reset", true, 0);
-    pass.show_gate(*probe, "update", true, 1);
-    pass.show_gate(*probe, "candidate", false, 3);
-    pass.show_states(*probe, false);
+    pass.show_gate(*probe, "reset", kSigmoidLow, 0);
+    pass.show_gate(*probe, "update", kSigmoidLow, 1);
+    pass.show_gate(*probe, "candidate", kTanhLow, 3);
+    pass.show_states(*probe, kTanhLow);
   }
   return record(
       op, x, h0, {}, w, std::move(pass),
@@ -114,22 +114,22 @@ Outputs run_gru(const char* op, const Tensor& x, const Tensor& h0, const Recurre
 
 }  // namespace
 
-HiddenSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form,
-                   const SequenceOptions& options) {
-  auto [y, h, none] = run_rnn("rnn", x, h0, weights, form, &options);
-  return {y, h};
+RecurrentSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form,
+                      const SequenceOptions& options) {
+  auto [y, h, c] = run_rnn("rnn", x, h0, weights, form, &options);
+  return {y, h, c};
 }
 
-LstmSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
-                  const SequenceOptions& options) {
+RecurrentSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
+                       const SequenceOptions& options) {
   auto [y, h, c] = run_lstm("lstm", x, h0, c0, weights, &options);
   return {y, h, c};
 }
 
-HiddenSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset,
-                   const SequenceOptions& options) {
-  auto [y, h, none] = run_gru("gru", x, h0, weights, reset, &options);
-  return {y, h};
+RecurrentSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset,
+                      const SequenceOptions& options) {
+  auto [y, h, c] = run_gru("gru", x, h0, weights, reset, &options);
+  return {y, h, c};
 }
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& weights, const RnnForm& form) {
@@ -153,8 +153,7 @@ Tensor flat(const std::vector<Tensor>& outputs) {
   for (const Tensor& x : outputs) rows.push_back(reshape(x, {-1}));
   return concat(rows, 0);
 }
-Tensor joined(const HiddenSequence& s) { return flat({s.y, s.h}); }
-Tensor joined(const LstmSequence& s) { return flat({s.y, s.h, s.c}); }
+Tensor joined(const RecurrentSequence& s) { return s.c.defined() ? flat({s.y, s.h, s.c}) : flat({s.y, s.h}); }
 Tensor joined(const LstmStep& s) { return flat({s.h, s.c}); }
 
 /// Cases of one op: `sequence` and `cell` get x, h, weight_ih, weight_hh, bias_ih, bias_hh and c.
@@ -198,19 +197,17 @@ struct CaseMaker {
 GradCases recurrent_grad_cases() {
   using Args = CaseMaker::Args;
   CaseMaker make;
-  for (const auto& [form, title] : std::vector<std::pair<RnnForm, std::string>>{
-           {{Nonlinearity::tanh, NonlinearityPlace::inside}, "tanh inside, "},
-           {{Nonlinearity::relu, NonlinearityPlace::inside}, "relu inside, "},
-           {{Nonlinearity::sigmoid, NonlinearityPlace::inside}, "sigmoid inside, "},
-           {{Nonlinearity::tanh, NonlinearityPlace::outside}, "tanh outside, "},
-           {{Nonlinearity::relu, NonlinearityPlace::outside}, "relu outside, "},
-           {{Nonlinearity::sigmoid, NonlinearityPlace::outside}, "sigmoid outside, "}}) {
-    make.sequences("rnn", title, 1, false, [form = form](Args a, const SequenceOptions& o) {
-      return rnn(a[0], a[1], CaseMaker::weights(a), form, o);
-    });
-    make.cell("rnn_cell", title, 1, false,
-              [form = form](Args a) { return rnn_cell(a[0], a[1], CaseMaker::weights(a), form); });
-  }
+  for (const auto& [f, name] :
+       {std::pair(Nonlinearity::tanh, "tanh "), {Nonlinearity::relu, "relu "}, {Nonlinearity::sigmoid, "sigmoid "}})
+    for (const auto& [place, where] :
+         {std::pair(NonlinearityPlace::inside, "inside, "), {NonlinearityPlace::outside, "outside, "}}) {
+      const RnnForm form = {f, place};
+      make.sequences("rnn", std::string(name) + where, 1, false, [form](Args a, const SequenceOptions& o) {
+        return rnn(a[0], a[1], CaseMaker::weights(a), form, o);
+      });
+      make.cell("rnn_cell", std::string(name) + where, 1, false,
+                [form](Args a) { return rnn_cell(a[0], a[1], CaseMaker::weights(a), form); });
+    }
   make.sequences("lstm", "", 4, true,
                  [](Args a, const SequenceOptions& o) { return lstm(a[0], a[1], a[6], CaseMaker::weights(a), o); });
   make.cell("lstm_cell", "", 4, true,

@@ -25,19 +25,15 @@ struct RecurrentWeights {
 struct SequenceOptions {
   IndexArray lengths = {};  ///< [B], each 0..T: the steps that are not padding; empty: all T
   bool reverse = false;     ///< run each sequence from its last step to its first; y_t stays at step t
-  std::string name = {};    ///< StepGrad::name; default: the op's name
+  std::string name = {};    ///< StepGrad::layer; default: the op's name
 };
 
 /// The result of a sequence op. Padded steps of y are zero. Padded inputs have no influence and a gradient of exactly
 /// 0, even if they hold NaN. The last state is that after the last step that is not padding; for length 0 it is h0.
-struct HiddenSequence {
+struct RecurrentSequence {
   Tensor y;  ///< [B, T, H]: h_t of every step
   Tensor h;  ///< [B, H]: the last state
-};
-struct LstmSequence {
-  Tensor y;  ///< [B, T, H]
-  Tensor h;  ///< [B, H]
-  Tensor c;  ///< [B, H]
+  Tensor c;  ///< [B, H]: the last cell state of lstm; undefined for rnn and gru
 };
 struct LstmStep {
   Tensor h;  ///< [B, H]
@@ -62,19 +58,19 @@ enum class GruReset {
 };
 
 /// Vanilla network. x [B, T, I], h0 [B, H] or empty for zeros. Throws ShapeError, or IndexError for a length.
-HiddenSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form = {},
-                   const SequenceOptions& options = {});
+RecurrentSequence rnn(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, const RnnForm& form = {},
+                      const SequenceOptions& options = {});
 
 /// Long short-term memory (Hochreiter and Schmidhuber 1997, with forget gate): i, f, o = sigmoid, g = tanh of
 /// W x_t + b_ih + U h_{t-1} + b_hh; c_t = f c_{t-1} + i g; h_t = o tanh(c_t). h0 and c0 [B, H] or empty for zeros.
 /// Throws as rnn.
-LstmSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
-                  const SequenceOptions& options = {});
+RecurrentSequence lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& weights,
+                       const SequenceOptions& options = {});
 
 /// Gated recurrent unit (Cho et al. 2014): r, z = sigmoid(W x_t + b_ih + U h_{t-1} + b_hh), n as GruReset says,
 /// h_t = (1 - z) n + z h_{t-1}: z = 1 keeps the state, as in PyTorch (in the paper z = 0 does). Throws as rnn.
-HiddenSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights, GruReset reset = GruReset::after,
-                   const SequenceOptions& options = {});
+RecurrentSequence gru(const Tensor& x, const Tensor& h0, const RecurrentWeights& weights,
+                      GruReset reset = GruReset::after, const SequenceOptions& options = {});
 
 /// One step of each: x [B, I], states [B, H] or empty for zeros -> the next state. Throw ShapeError.
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const RecurrentWeights& weights, const RnnForm& form = {});

@@ -1,7 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
 #include <xtape/core/ops/reduce.hpp>
@@ -37,7 +36,7 @@ Array reduce_group(const Array& x, Group group, bool average) {
     if (i >= group.first && i <= group.last) shape[i] = 1;
   }
   Array y(shape);
-  kernels::sum_axis(x.data(), outer, count, inner, average ? static_cast<double>(count) : 1, y.data(), false);
+  kernels::sum_axis(x.data(), outer, count, inner, average ? static_cast<double>(count) : 1, {y.data()});
   return y;
 }
 
@@ -50,7 +49,7 @@ Array reduce_groups(const Tensor& x, const std::vector<std::size_t>& axes, bool 
     if (!average && !kernels::all_finite(y.data(), count_of(y))) {
       const ReductionRows r = reduced_axes_last("sum", x.detach(), Axes(axes.begin(), axes.end()), true);
       y = Array(r.shape);
-      kernels::sum_axis(r.x.data(), r.rows, r.width, 1, 1, y.data(), false);
+      kernels::sum_axis(r.x.data(), r.rows, r.width, 1, 1, {y.data()});
       break;
     }
     y = reduce_group(y, groups[i], average);
@@ -61,8 +60,7 @@ Array reduce_groups(const Tensor& x, const std::vector<std::size_t>& axes, bool 
 /// The sum, or the mean over `count` elements.
 Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_t>& axes, bool keep_dims,
                    index_t count) {
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>(op, "at most 12 axes can be reduced", {x.shape()});
+  check_rank(op, x.shape());
   Array y = reduce_groups(x, axes, count > 1);
   const Shape kept = y.shape();
   if (!keep_dims) {
@@ -71,24 +69,18 @@ Tensor sum_or_mean(const char* op, const Tensor& x, const std::vector<std::size_
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) dropped.push_back(kept[i]);
     y.reshape(dropped);
   }
-  const Shape& shape = x.shape();
   // The upstream gradient, divided by the count, goes to every summed element.
-  return Tape::record(op, {x}, Tensor(std::move(y)), [shape, kept, count](const Array& upstream, Grads& g) {
-    Array share;
-    if (count > 1) {
-      share = Array(upstream.shape());
-      const real scale = static_cast<real>(1.0 / static_cast<double>(count));
-      kernels::scaled(upstream.data(), scale, share.data(), false, count_of(upstream));
-    }
-    const Array& dy = count > 1 ? share : upstream;
-    kernels::StridedLoop loop;
-    loop.rank = static_cast<int>(shape.size());
-    for (std::size_t i = 0; i < shape.size(); ++i) loop.size[i] = static_cast<index_t>(shape[i]);
-    broadcast_strides(kept, shape.size(), loop.stride);
-    const Output dx = g.buffer(0);
-    if (shape.empty()) loop.rank = loop.size[0] = 1;
-    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
-  });
+  return Tape::record(op, {x}, Tensor(std::move(y)),
+                      [op, shape = x.shape(), kept, count](const Array& upstream, Grads& g) {
+                        Array share;
+                        if (count > 1) {
+                          share = Array(upstream.shape());
+                          const real scale = static_cast<real>(1.0 / static_cast<double>(count));
+                          kernels::scaled(upstream.data(), scale, {share.data()}, count_of(upstream));
+                        }
+                        const Array& dy = count > 1 ? share : upstream;
+                        kernels::copy_from_strided(broadcast_loop(op, shape, kept), dy.data(), g.buffer(0));
+                      });
 }
 
 }  // namespace
@@ -101,7 +93,7 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
   const std::vector<std::size_t> over = normalize_axes("mean", axes, x.shape());
   index_t count = 1;
   for (std::size_t axis : over) count *= static_cast<index_t>(x.shape()[axis]);
-  if (count == 0) fail_shapes<Shape>("mean", "the mean of no elements is not defined", {x.shape()});
+  if (count == 0) throw ShapeError("mean", "at least one element to reduce", x.shape());
   return sum_or_mean("mean", x, over, keep_dims, count);
 }
 
@@ -109,10 +101,10 @@ Tensor cumsum(const Tensor& x, index_t axis) {
   const std::size_t at = normalize_axis_or_scalar("cumsum", axis, x.shape());
   const AxisSizes along = around_axis(x.shape(), at);
   Array y(x.shape());
-  kernels::cumulative_sum(x.data(), along.outer, along.count, along.inner, false, y.data(), false);
+  kernels::cumulative_sum(x.data(), along.outer, along.count, along.inner, false, {y.data()});
   return Tape::record("cumsum", {x}, Tensor(std::move(y)), [along](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);  // x[k] went into every y[j] with j >= k
-    kernels::cumulative_sum(dy.data(), along.outer, along.count, along.inner, true, dx.data, dx.add);
+    // x[k] went into every y[j] with j >= k
+    kernels::cumulative_sum(dy.data(), along.outer, along.count, along.inner, true, g.buffer(0));
   });
 }
 
@@ -120,7 +112,7 @@ namespace {
 
 ReductionRows nonempty_rows(const char* op, const Tensor& x, const Axes& axes, bool keep_dims) {
   ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
-  if (r.width == 0) fail_shapes<Shape>(op, "the largest or smallest of no elements is not defined", {x.shape()});
+  if (r.width == 0) throw ShapeError(op, "at least one element to reduce", x.shape());
   return r;
 }
 
@@ -130,8 +122,7 @@ Tensor max_or_min_over(const char* op, bool largest, const Tensor& x, const Axes
   kernels::row_max_min(r.x.data(), largest, out.data(), r.rows, r.width);
   const Tensor y(std::move(out));
   return Tape::record(op, {r.x}, y, [x = r.x.detach(), y, rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::max_min_backward(x.data(), y.data(), dy.data(), dx.data, dx.add, rows, width);
+    kernels::max_min_backward(x.data(), y.data(), dy.data(), g.buffer(0), rows, width);
   });
 }
 
@@ -167,10 +158,9 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
                         double correction) {
   const ReductionRows r = reduced_axes_last(op, x, axes, keep_dims);
   const double freedom = static_cast<double>(r.width) - correction;
-  if (!(correction >= 0)) throw ValueError(op, "the correction must not be negative");
+  if (!(correction >= 0)) throw ValueError(op, "a correction of at least 0", correction);
   if (!(freedom > 0))
-    throw ValueError(op, "the correction must be less than the number of elements, " + std::to_string(r.width) +
-                             ", but is " + number_text(correction) + "; got shape " + shape_text(x.shape()));
+    throw ValueError(op, "a correction below the number of elements, " + std::to_string(r.width), correction);
   const auto rows = static_cast<std::size_t>(r.rows);
   Doubles mean(rows), spread(rows);
   Array out(r.shape);
@@ -181,9 +171,8 @@ Tensor variance_or_root(const char* op, bool root, const Tensor& x, const Axes& 
   return Tape::record(op, {r.x}, y,
                       [divisor = root ? freedom : freedom / 2, x = r.x.detach(), spread = std::move(spread),
                        mean = std::move(mean), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        kernels::subtract_mean(x.data(), mean.data(), dy.data(), divisor, spread.data(), dx.data,
-                                               dx.add, rows, width);
+                        kernels::subtract_mean(x.data(), mean.data(), dy.data(), divisor, spread.data(), g.buffer(0),
+                                               rows, width);
                       });
 }
 
@@ -207,8 +196,7 @@ Tensor norm(const Tensor& x, const Axes& axes, bool keep_dims) {
   return Tape::record(
       "norm", {r.x}, y,
       [x = r.x.detach(), length = std::move(length), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-        const Output dx = g.buffer(0);
-        kernels::subtract_mean(x.data(), nullptr, dy.data(), 1, length.data(), dx.data, dx.add, rows, width);
+        kernels::subtract_mean(x.data(), nullptr, dy.data(), 1, length.data(), g.buffer(0), rows, width);
       });
 }
 

@@ -1,7 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/rotary.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/rotary.hpp>
 
 #include <cmath>
@@ -41,12 +40,10 @@ struct AngleTable {
 }  // namespace
 
 Tensor rotary(const Tensor& x, const RotaryOptions& options) {
-  if (x.rank() != 4 || x.size(3) % 2 != 0)
-    fail_shapes<Shape>("rotary", "x must be [B, H, T, D] with an even D", {x.shape()});
-  if (is_given(options.offsets) && !same_shape(options.offsets.shape(), shape_of({x.size(0)})))
-    fail_shapes<Shape>("rotary", "offsets must be [B]", {x.shape(), options.offsets.shape()});
+  if (x.rank() != 4 || x.size(3) % 2 != 0) throw ShapeError("rotary", "x [B, H, T, D] with an even D", x.shape());
+  if (is_given(options.offsets)) check_shape("rotary", "offsets", options.offsets.shape(), shape_of({x.size(0)}));
   if (!(options.base > 0) || std::isinf(options.base))
-    throw ValueError("rotary", "the base must be positive, not " + number_text(options.base));
+    throw ValueError("rotary", "a base that is positive and finite", options.base);
   AngleTable angles(x, options);
   Array y(x.shape());
   angles.rotate(kernels::Rotation::forward, x.shape(), x.data(), {y.data()});

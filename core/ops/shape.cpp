@@ -16,30 +16,20 @@ Tensor reshape(const Tensor& x, const Axes& shape) {
 }
 
 Tensor permute(const Tensor& x, const Axes& axes) {
-  if (axes.size() != x.rank()) fail_shapes<Shape>("permute", "every axis must be named once", {x.shape()});
+  if (axes.size() != x.rank()) throw ShapeError("permute", "every axis of shape " + shape_text(x.shape()), axes);
   normalize_axes("permute", axes, x.shape());
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("permute", "at most 12 axes can be permuted", {x.shape()});
-  index_t strides[kernels::kMaxRank] = {};
-  for (index_t step = 1, i = static_cast<index_t>(x.rank()) - 1; i >= 0; --i) {
-    strides[i] = step;
-    step *= x.size(i);
-  }
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(x.rank());
   Shape shape(x.rank());
+  kernels::StridedLoop loop = loop_over("permute", x.shape());
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const std::size_t from = normalize_axis("permute", axes[i], x.shape());
     shape[i] = x.shape()[from];
     loop.size[i] = static_cast<index_t>(shape[i]);
-    loop.stride[i] = strides[from];
+    loop.stride[i] = around_axis(x.shape(), from).inner;
   }
   Array y(shape);
-  kernels::copy_from_strided(loop, x.data(), y.data(), false);
-  return Tape::record("permute", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::copy_to_strided(loop, dy.data(), dx.data, dx.add);
-  });
+  kernels::copy_from_strided(loop, x.data(), {y.data()});
+  return Tape::record("permute", {x}, Tensor(std::move(y)),
+                      [loop](const Array& dy, Grads& g) { kernels::copy_to_strided(loop, dy.data(), g.buffer(0)); });
 }
 
 Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
@@ -54,34 +44,23 @@ Tensor transpose(const Tensor& x, index_t axis_a, index_t axis_b) {
 Tensor slice(const Tensor& x, index_t axis, index_t begin, index_t end, index_t step) {
   const std::size_t at = normalize_axis("slice", axis, x.shape());
   const auto size = static_cast<index_t>(x.shape()[at]);
-  if (step < 1) throw ValueError("slice", "the step must be at least 1, not " + std::to_string(step));
+  if (step < 1) throw ValueError("slice", "a step of at least 1", step);
   const index_t first = begin < 0 ? begin + size : begin;
   const index_t last = end == kEnd ? size : (end < 0 ? end + size : end);
   if (first < 0 || last > size || first > last)
-    throw IndexError("slice", "positions " + std::to_string(begin) + " to " + std::to_string(last) +
-                                  " do not lie in order within an axis of " + std::to_string(size));
+    throw IndexError("slice", "positions in order within an axis of " + std::to_string(size), begin, last);
   const index_t hop = std::min(step, std::max<index_t>(size, 1));  // a longer step picks the same
   const index_t count = (last - first + hop - 1) / hop;
   const AxisSizes along = around_axis(x.shape(), at);
   const index_t inner = along.inner;
-  kernels::StridedLoop loop;
-  loop.rank = 3;
-  loop.size[0] = along.outer;
-  loop.size[1] = count;
-  loop.size[2] = inner;
-  loop.stride[0] = size * inner;
-  loop.stride[1] = hop * inner;
-  loop.stride[2] = 1;
+  const kernels::StridedLoop loop = kernels::strided_loop({along.outer, count, inner}, {size * inner, hop * inner, 1});
   Shape shape = x.shape();
   shape[at] = static_cast<std::size_t>(count);
   Array y(shape);
-  kernels::copy_from_strided(loop, offset_pointer(x.data(), first * inner), y.data(), false);
-  return Tape::record("slice", {x}, Tensor(std::move(y)),
-                      [loop, skip = first * inner, total = x.numel()](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        if (!dx.add) kernels::fill(dx.data, 0, total);
-                        kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, skip), true);
-                      });
+  kernels::copy_from_strided(loop, offset_pointer(x.data(), first * inner), {y.data()});
+  return Tape::record("slice", {x}, Tensor(std::move(y)), [loop, skip = first * inner](const Array& dy, Grads& g) {
+    kernels::copy_to_strided(loop, dy.data(), g.cleared_buffer(0).at(skip));
+  });
 }
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
@@ -91,7 +70,7 @@ Tensor squeeze(const Tensor& x, const Axes& axes) {
   } else {
     for (std::size_t axis : normalize_axes("squeeze", axes, x.shape())) {
       if (x.shape()[axis] != 1)
-        fail_shapes<Shape>("squeeze", "axis " + std::to_string(axis) + " does not have size 1", {x.shape()});
+        throw ShapeError("squeeze", "a size of 1 along axis " + std::to_string(axis), x.shape());
       dropped[axis] = true;
     }
   }
@@ -108,40 +87,31 @@ Tensor unsqueeze(const Tensor& x, index_t axis) {
 
 Tensor broadcast_to(const Tensor& x, const Axes& shape) {
   for (index_t size : shape)
-    if (size < 0) throw ValueError("broadcast_to", "a size must not be negative, but is " + std::to_string(size));
+    if (size < 0) throw ValueError("broadcast_to", "sizes of at least 0", size);
   const Shape target(shape.begin(), shape.end());
   if (!same_shape(broadcast_shape("broadcast_to", x.shape(), target), target))
-    fail_shapes<Shape>("broadcast_to", "the tensor does not broadcast to the shape", {x.shape(), target});
-  if (target.size() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("broadcast_to", "at most 12 axes can be broadcast", {target});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(target.size());
-  std::copy(shape.begin(), shape.end(), loop.size);
-  broadcast_strides(x.shape(), target.size(), loop.stride);
+    throw ShapeError("broadcast_to", "x that broadcasts to " + shape_text(target), x.shape());
+  const kernels::StridedLoop loop = broadcast_loop("broadcast_to", target, x.shape());
   Array y(target);
-  kernels::copy_from_strided(loop, x.data(), y.data(), false);
+  kernels::copy_from_strided(loop, x.data(), {y.data()});
   return Tape::record("broadcast_to", {x}, Tensor(std::move(y)), [](const Array& dy, Grads& g) { g.add(0, dy); });
 }
 
 Tensor flip(const Tensor& x, const Axes& axes) {
   const std::vector<std::size_t> flipped = normalize_axes("flip", axes, x.shape());
-  if (x.rank() > static_cast<std::size_t>(kernels::kMaxRank))
-    fail_shapes<Shape>("flip", "at most 12 axes can be flipped", {x.shape()});
-  kernels::StridedLoop loop;
-  loop.rank = static_cast<int>(x.rank());
+  kernels::StridedLoop loop = loop_over("flip", x.shape());
   index_t first = 0;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     const AxisSizes along = around_axis(x.shape(), i);
     const bool backwards = std::binary_search(flipped.begin(), flipped.end(), i);
-    loop.size[i] = along.count;
     loop.stride[i] = backwards ? -along.inner : along.inner;
     if (backwards) first += (along.count - 1) * along.inner;
   }
   Array y(x.shape());
-  if (x.numel() > 0) kernels::copy_from_strided(loop, x.data() + first, y.data(), false);
+  if (x.numel() > 0) kernels::copy_from_strided(loop, x.data() + first, {y.data()});
   return Tape::record("flip", {x}, Tensor(std::move(y)), [loop, first](const Array& dy, Grads& g) {
     const Output dx = g.buffer(0);  // a flip undoes itself
-    if (dy.size() > 0) kernels::copy_from_strided(loop, dy.data() + first, dx.data, dx.add);
+    if (dy.size() > 0) kernels::copy_from_strided(loop, dy.data() + first, dx);
   });
 }
 
@@ -149,14 +119,7 @@ namespace {
 
 /// Visits the heads [B, H, T, D] in order; the strided operand is [B, T, columns].
 kernels::StridedLoop heads_loop(index_t batches, index_t heads, index_t time, index_t width, index_t columns) {
-  kernels::StridedLoop loop;
-  loop.rank = 4;
-  const index_t sizes[] = {batches, heads, time, width}, strides[] = {time * columns, width, columns, 1};
-  for (int i = 0; i < 4; ++i) {
-    loop.size[i] = sizes[i];
-    loop.stride[i] = strides[i];
-  }
-  return loop;
+  return kernels::strided_loop({batches, heads, time, width}, {time * columns, width, columns, 1});
 }
 
 }  // namespace
@@ -165,32 +128,27 @@ Tensor split_heads(const Tensor& x, index_t first, index_t heads, index_t width)
   const bool fits = x.rank() == 3 && first >= 0 && heads >= 1 && width >= 0 && first <= x.size(2) &&
                     (width == 0 || heads <= (x.size(2) - first) / width);
   if (!fits)
-    fail_shapes<Shape>("split_heads",
-                       "x must be [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
-                           " columns from column " + std::to_string(first) + " on",
-                       {x.shape()});
+    throw ShapeError("split_heads",
+                     "x [B, T, C] with " + std::to_string(heads) + " heads of " + std::to_string(width) +
+                         " columns from column " + std::to_string(first) + " on",
+                     x.shape());
   const kernels::StridedLoop loop = heads_loop(x.size(0), heads, x.size(1), width, x.size(2));
   Array y(shape_of({x.size(0), heads, x.size(1), width}));
-  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), y.data(), false);
-  return Tape::record("split_heads", {x}, Tensor(std::move(y)),
-                      [loop, first, size = x.numel()](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        if (!dx.add) kernels::fill(dx.data, 0, size);
-                        if (dy.size() > 0)
-                          kernels::copy_to_strided(loop, dy.data(), offset_pointer(dx.data, first), true);
-                      });
+  if (y.size() > 0) kernels::copy_from_strided(loop, offset_pointer(x.data(), first), {y.data()});
+  return Tape::record("split_heads", {x}, Tensor(std::move(y)), [loop, first](const Array& dy, Grads& g) {
+    const Output dx = g.cleared_buffer(0);
+    if (dy.size() > 0) kernels::copy_to_strided(loop, dy.data(), dx.at(first));
+  });
 }
 
 Tensor join_heads(const Tensor& x) {
-  if (x.rank() != 4) fail_shapes<Shape>("join_heads", "x must be [B, H, T, D]", {x.shape()});
+  if (x.rank() != 4) throw ShapeError("join_heads", "x [B, H, T, D]", x.shape());
   const index_t columns = x.size(1) * x.size(3);
   const kernels::StridedLoop loop = heads_loop(x.size(0), x.size(1), x.size(2), x.size(3), columns);
   Array y(shape_of({x.size(0), x.size(2), columns}));
-  kernels::copy_to_strided(loop, x.data(), y.data(), false);
-  return Tape::record("join_heads", {x}, Tensor(std::move(y)), [loop](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::copy_from_strided(loop, dy.data(), dx.data, dx.add);
-  });
+  kernels::copy_to_strided(loop, x.data(), {y.data()});
+  return Tape::record("join_heads", {x}, Tensor(std::move(y)),
+                      [loop](const Array& dy, Grads& g) { kernels::copy_from_strided(loop, dy.data(), g.buffer(0)); });
 }
 
 GradCases shape_grad_cases() {

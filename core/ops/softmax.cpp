@@ -10,7 +10,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 using Forward = void (*)(const real* x, real* y, index_t rows, index_t width);
-using Backward = void (*)(const real* y, const real* dy, real* dx, bool accumulate, index_t rows, index_t width);
+using Backward = void (*)(const real* y, const real* dy, Output dx, index_t rows, index_t width);
 
 Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward, Backward backward) {
   const std::size_t at = normalize_axis_or_scalar(op, axis, x.shape());
@@ -23,8 +23,7 @@ Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward
   forward(x.data(), out.data(), rows, width);
   const Tensor y(std::move(out));
   return Tape::record(op, {x}, y, [y, backward, rows, width](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    backward(y.data(), dy.data(), dx.data, dx.add, rows, width);
+    backward(y.data(), dy.data(), g.buffer(0), rows, width);
   });
 }
 
@@ -46,8 +45,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
   return Tape::record(
       "logsumexp", {r.x}, Tensor(std::move(out)),
       [x = r.x.detach(), parts = std::move(parts), rows = r.rows, width = r.width](const Array& dy, Grads& g) {
-        const Output dx = g.buffer(0);
-        kernels::log_sum_exp_backward(x.data(), parts.data(), dy.data(), dx.data, dx.add, rows, width);
+        kernels::log_sum_exp_backward(x.data(), parts.data(), dy.data(), g.buffer(0), rows, width);
       });
 }
 

@@ -2,7 +2,6 @@
 #include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/arithmetic.hpp>
 #include <xtape/core/kernels/unary.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/unary.hpp>
 
@@ -22,8 +21,7 @@ Tensor unary_op(const char* op, Unary f, const Tensor& x, Saved saved, kernels::
   const Tensor y(std::move(out));
   const Tensor kept = saved == Saved::input ? x.detach() : y;
   return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
-    const Output dx = g.buffer(0);
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), dx.data, dx.add, count_of(dy), constants);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), g.buffer(0), count_of(dy), constants);
   });
 }
 
@@ -38,8 +36,7 @@ Tensor unary_op_saving_derivative(const char* op, Unary f, const Tensor& x) {
   kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
   return Tape::record(op, {x}, Tensor(std::move(y)),
                       [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
-                        const Output dx = g.buffer(0);
-                        kernels::product(dy.data(), derivative.data(), 1, dx.data, dx.add, count_of(dy));
+                        kernels::product(dy.data(), derivative.data(), 1, g.buffer(0), count_of(dy));
                       });
 }
 
@@ -62,9 +59,7 @@ Tensor sin(const Tensor& x) { return unary_op("sin", Unary::sin, x, Saved::input
 Tensor cos(const Tensor& x) { return unary_op("cos", Unary::cos, x, Saved::input); }
 
 Tensor clamp(const Tensor& x, real low, real high) {
-  if (!(low <= high))
-    throw ValueError("clamp", "the lower bound must not exceed the upper, but they are " + number_text(low) + " and " +
-                                  number_text(high));
+  if (!(low <= high)) throw ValueError("clamp", "a lower bound of at most the upper", low, high);
   return unary_op("clamp", Unary::clamp, x, Saved::input, {.a = low, .b = high});
 }
 
@@ -81,7 +76,7 @@ Tensor leaky_relu(const Tensor& x, real negative_slope) {
 Tensor elu(const Tensor& x, real alpha) { return unary_op("elu", Unary::elu, x, Saved::input, {.a = alpha}); }
 
 Tensor softplus(const Tensor& x, real beta, real threshold) {
-  if (!(beta > 0)) throw ValueError("softplus", "beta must be positive, but is " + number_text(beta));
+  if (!(beta > 0)) throw ValueError("softplus", "a positive beta", beta);
   return unary_op("softplus", Unary::softplus, x, Saved::input, {.a = beta, .b = threshold});
 }
 

@@ -248,8 +248,7 @@ struct RunLog::State {
 };
 
 RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogOptions& options) {
-  if (options.interval < 1)
-    throw ValueError("run_log", "the interval must be at least 1, not " + std::to_string(options.interval));
+  if (options.interval < 1) throw ValueError("run_log", "an interval of at least 1", options.interval);
   state_ = std::make_unique<State>(run, store, options);
   State& s = *state_;
   const std::string run_file = s.directory + "/" + run_folder::kRun;
@@ -288,9 +287,7 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
   State& s = *state_;
   if (s.finished) throw ValueError("run_log", "step() is called after finish()");
   if (s.waits) throw ValueError("run_log", "the run is resumed, but its state is not loaded; use Checkpoints");
-  if (step <= s.last_step)
-    throw ValueError("run_log",
-                     "step " + std::to_string(step) + " does not come after step " + std::to_string(s.last_step));
+  if (step <= s.last_step) throw ValueError("run_log", "a step after " + std::to_string(s.last_step), step);
   const bool logged = due(step) || metrics.validation_loss;
   const FlightStep now = s.flight_step(step, metrics, update_norm);  // may throw: before any change
   StepRecord record;
@@ -311,9 +308,10 @@ void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& 
 
 void RunLog::attention(index_t step, const std::vector<std::string>& tokens, const Array& weights) {
   if (weights.dimension() != 4 || weights.shape()[2] > tokens.size() || weights.shape()[3] > tokens.size())
-    fail_shapes<Shape>("run_log",
-                       "attention weights must be [layers, heads, queries, keys] with a text for each position",
-                       {weights.shape(), Shape{tokens.size()}});
+    throw ShapeError("run_log",
+                     "attention weights [layers, heads, queries, keys] of at most " + std::to_string(tokens.size()) +
+                         " queries and keys",
+                     weights.shape());
   try {
     save_attention(state_->directory, step, tokens, stored("attention", weights));
   } catch (const FileError& error) {

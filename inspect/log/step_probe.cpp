@@ -9,7 +9,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
-constexpr real kSaturated = real(0.95);  // above; below it is 1 - 0.95 for a sigmoid and -0.95 for tanh
+constexpr real kTail = 1 - real(0.95);  // so near to an end of its range a unit counts as saturated
 
 void join(double& norm, double other) { norm = kernels::joint_norm(norm, other); }
 
@@ -23,14 +23,6 @@ double share(index_t part, index_t all) { return all > 0 ? static_cast<double>(p
 index_t count_of(const Array& x) { return static_cast<index_t>(x.size()); }
 
 }  // namespace
-
-template <class Named>
-std::size_t StepProbe::find(std::vector<Named>& list, std::string_view name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Named& x) { return x.name == name; });
-  const auto index = static_cast<std::size_t>(found - list.begin());
-  if (found == list.end()) list.emplace_back().name = name;
-  return index;
-}
 
 void StepProbe::begin(bool measures) {
   measures_ = measures;
@@ -54,8 +46,8 @@ void StepProbe::when_grad(const Tensor& tensor, std::function<void(double)> then
 
 void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   if (!measures_) return;
-  const std::size_t index = find(layers_, name);
-  Layer& layer = layers_[index];
+  Layer& layer = find_or_add(layers_, name);
+  const auto index = static_cast<std::size_t>(&layer - layers_.data());
   layer.sum += kernels::sum(y.data(), y.numel());
   join(layer.norm, kernels::norm(y.data(), y.numel()));
   layer.count += static_cast<double>(y.numel());
@@ -67,40 +59,38 @@ void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   });
 }
 
-void StepProbe::cell_step(std::string_view name, index_t time) {
-  if (!measures_) return;
-  Times& times = times_[find(times_, name)];  // a time step without a gradient is listed too
-  if (static_cast<index_t>(times.hidden.size()) <= time) times.hidden.resize(static_cast<std::size_t>(time) + 1);
+/// The norm of this time step; a step that is new has the norm 0.
+double& StepProbe::norm_at(std::string_view layer, std::string_view stream, index_t time) {
+  std::vector<double>& norms = find_or_add(find_or_add(times_, layer).by_time, stream).norms;
+  const auto at = static_cast<std::size_t>(time);
+  if (norms.size() <= at) norms.resize(at + 1);
+  return norms[at];
+}
+
+void StepProbe::recurrent_step(std::string_view layer, std::string_view stream, index_t time) {
+  if (measures_) norm_at(layer, stream, time);
 }
 
 void StepProbe::step_grad(const StepGrad& step) {
-  if (!measures_) return;
-  Times& times = times_[find(times_, step.name)];
-  std::vector<double>& norms = step.kind == GradKind::cell ? times.cell : times.hidden;
-  const auto time = static_cast<std::size_t>(step.time);
-  if (norms.size() <= time) norms.resize(time + 1);
-  join(norms[time], kernels::norm(step.grad.data(), count_of(step.grad)));
+  if (measures_)
+    join(norm_at(step.layer, step.stream, step.time), kernels::norm(step.grad.data(), count_of(step.grad)));
 }
 
 void StepProbe::lag_norms(const LagNorms& norms) {
-  if (!measures_) return;
-  Times& times = times_[find(times_, norms.layer)];
-  join(times.lag_hidden, norms.hidden);
-  join(times.lag_cell, norms.cell);
+  if (measures_) join(find_or_add(find_or_add(times_, norms.layer).by_lag, norms.stream).norms, norms.norms);
 }
 
-void StepProbe::add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid) {
+void StepProbe::add_tails(const std::string& name, const UnitValues& v) {
   const kernels::TailCounts tails =
-      kernels::tail_counts(x, rows, width, stride, sigmoid ? 1 - kSaturated : -kSaturated, kSaturated);
+      kernels::tail_counts(v.values, v.rows, v.columns, v.stride, v.low + kTail, v.high - kTail);
+  Units& units = find_or_add(units_, name);
   units.below += tails.below;
   units.above += tails.above;
-  units.count += rows * width;
+  units.count += v.rows * v.columns;
 }
 
-void StepProbe::gate(const GateValues& v) {
-  if (!measures_) return;
-  Units& units = units_[find(units_, std::string(v.layer) + "." + v.gate)];
-  add_tails(units, v.values, v.rows, v.width, v.stride, v.sigmoid);
+void StepProbe::on_units(const UnitValues& units) {
+  if (measures_) add_tails(std::string(units.layer) + "." + std::string(units.name), units);
 }
 
 void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
@@ -109,22 +99,21 @@ void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
   const std::string layer = of_layer ? last_layer_ : std::string(LayerScope::current());
   const index_t width = y.size(-1), rows = y.numel() / width;
   std::string name = (layer.empty() ? "" : layer + ".") + op;
-  std::size_t index = find(units_, name);
   if (op != std::string_view("relu")) {
-    add_tails(units_[index], y.data(), rows, width, width, op == std::string_view("sigmoid"));
-    return;
+    const real low = op == std::string_view("sigmoid") ? 0 : -1;
+    return add_tails(name, {layer, op, low, 1, y.data(), rows, width, width});
   }
-  if (!units_[index].alive.empty() && units_[index].alive.size() != static_cast<std::size_t>(width))
-    index = find(units_, name + "[" + std::to_string(width) + "]");  // another activation of the same name
-  std::vector<std::uint8_t>& alive = units_[index].alive;
-  alive.resize(static_cast<std::size_t>(width));
-  kernels::mark_positive_columns(y.data(), rows, width, alive.data());
+  std::vector<std::uint8_t>* alive = &find_or_add(units_, name).alive;
+  if (!alive->empty() && alive->size() != static_cast<std::size_t>(width))  // another activation of the same name
+    alive = &find_or_add(units_, name + "[" + std::to_string(width) + "]").alive;
+  alive->resize(static_cast<std::size_t>(width));
+  kernels::mark_positive_columns(y.data(), rows, width, alive->data());
 }
 
 void StepProbe::attention(const AttentionSummary& summary) {
   if (!measures_) return;
   const std::string_view layer = LayerScope::current();
-  AttentionStats& numbers = attention_[find(attention_, layer.empty() ? "attention" : layer)];
+  AttentionStats& numbers = find_or_add(attention_, layer.empty() ? "attention" : layer);
   numbers.entropy = summary.entropy;
   numbers.entropy_share = summary.entropy_share;
   numbers.largest_logit = summary.largest_logit;
@@ -169,7 +158,7 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
     numbers.stddev = root < size ? 0 : std::sqrt(root - size) * std::sqrt(root + size);  // keeps NaN
     if (layer.has_grad) numbers.output_grad_norm = layer.grad_norm;
   }
-  for (const Times& t : times_) record.times.push_back({t.name, t.hidden, t.cell, t.lag_hidden, t.lag_cell});
+  record.times = times_;
   for (const Units& u : units_) {
     UnitStats& numbers = record.units.emplace_back(UnitStats{u.name, {}, {}, {}});
     if (u.alive.empty()) {

@@ -32,10 +32,10 @@ class StepProbe : public Probe {
   void fill(StepRecord& record, const std::vector<Parameter>& parameters);
 
   void on_layer_output(std::string_view layer, const Tensor& y) override;
-  void cell_step(std::string_view layer, index_t time) override;
+  void recurrent_step(std::string_view layer, std::string_view stream, index_t time) override;
   void step_grad(const StepGrad& step) override;
   void lag_norms(const LagNorms& norms) override;
-  void gate(const GateValues& values) override;
+  void on_units(const UnitValues& units) override;
   void activation(const char* op, const Tensor& x, const Tensor& y) override;
   void attention(const AttentionSummary& summary) override;
   void classes(index_t count) override { classes_ = count; }
@@ -51,28 +51,22 @@ class StepProbe : public Probe {
     double grad_norm = 0;
     bool has_grad = false;
   };
-  struct Times {
-    std::string name;
-    std::vector<double> hidden, cell, lag_hidden, lag_cell;  // 2-norms
-  };
   struct Units {
     std::string name;
     index_t below = 0, above = 0, count = 0;
     std::vector<std::uint8_t> alive = {};  // relu: by unit
   };
 
-  /// The index of the element with this name, which is appended if it is new.
-  template <class Named>
-  static std::size_t find(std::vector<Named>& list, std::string_view name);
   void measure(const Parameter& parameter);
   void when_grad(const Tensor& tensor, std::function<void(double norm)> then);
-  void add_tails(Units& units, const real* x, index_t rows, index_t width, index_t stride, bool sigmoid);
+  void add_tails(const std::string& name, const UnitValues& values);
+  double& norm_at(std::string_view layer, std::string_view stream, index_t time);
 
   std::function<void(const OpEvent&)> on_op_;
   bool measures_ = false;
   index_t generation_ = 0;  // of steps: gradients of an earlier step are ignored
   std::vector<Layer> layers_;
-  std::vector<Times> times_;
+  std::vector<TimeStats> times_;
   std::vector<Units> units_;
   std::vector<AttentionStats> attention_;
   std::map<std::string, ParameterStats, std::less<>> parameters_;

@@ -42,9 +42,9 @@ Array jacobian(const TensorMap& f, const Array& x) {
 }
 
 double spectral_norm(const Array& weight, index_t iterations) {
-  if (weight.dimension() < 2) fail_shapes<Shape>("spectral_norm", "a matrix is needed", {weight.shape()});
+  if (weight.dimension() < 2) throw ShapeError("spectral_norm", "a matrix", weight.shape());
   if (!kernels::all_finite(weight.data(), static_cast<index_t>(weight.size())))
-    throw ValueError("spectral_norm", "an element is not finite");
+    throw ValueError("spectral_norm", "finite elements", "NaN or infinity");
   const std::size_t rows = weight.shape()[0], columns = rows > 0 ? weight.size() / rows : 0;
   // A power of two brings the largest element near 1, so that no square leaves the range of double.
   const auto largest =
@@ -76,9 +76,7 @@ double spectral_norm(const Array& weight, index_t iterations) {
 std::vector<double> state_jacobian_norms(const std::function<Tensor(index_t, const Tensor&)>& step, const Array& h0,
                                          index_t steps, const std::vector<index_t>& lags) {
   for (index_t lag : lags)
-    if (lag < 0 || lag > steps)
-      throw ValueError("state_jacobian_norms",
-                       "lag " + std::to_string(lag) + " is outside 0.." + std::to_string(steps));
+    if (lag < 0 || lag > steps) throw ValueError("state_jacobian_norms", "lags in 0.." + std::to_string(steps), lag);
   std::vector<Tensor> states = {Tensor(h0)};
   for (index_t t = 0; t < steps; ++t) states.push_back(step(t, states.back()).detach());
   std::vector<double> out;

@@ -228,13 +228,13 @@ NamedEnvelope entropy_envelope(const RunData& run, const Buckets& buckets) {
 LagEnvelope lag_envelope(const RunData& run, const Buckets& buckets, const std::string& layer) {
   std::size_t lags = 0;
   for (const StepRecord& step : run.steps)
-    if (const TimeStats* t = named(step.times, layer)) lags = std::max(lags, t->lag_hidden.size());
+    if (const TimeStats* t = named(step.times, layer)) lags = std::max(lags, t->lag_norms().size());
   EnvelopeBuilder maker(buckets, lags);
   for (const StepRecord& step : run.steps) {
     const TimeStats* t = named(step.times, layer);
     if (!t) continue;
-    for (std::size_t lag = 0; lag < t->lag_hidden.size(); ++lag)
-      maker.add(lag, step.step, std::hypot(t->lag_hidden[lag], lag < t->lag_cell.size() ? t->lag_cell[lag] : 0));
+    const std::vector<double> norms = t->lag_norms();
+    for (std::size_t lag = 0; lag < norms.size(); ++lag) maker.add(lag, step.step, norms[lag]);
   }
   LagEnvelope out{maker.bands(), {}, {}};
   for (std::size_t r = 0; r < maker.rows(); ++r) {

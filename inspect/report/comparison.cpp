@@ -78,7 +78,7 @@ void name_groups(Comparison& c) {
 }  // namespace
 
 Comparison compare_runs(const std::vector<std::string>& directories) {
-  if (directories.empty()) throw ValueError("compare", "there are no runs");
+  if (directories.empty()) throw ValueError("compare", "at least 1 run", 0);
   Comparison c;
   std::vector<Settings> all;
   for (const std::string& directory : directories) {

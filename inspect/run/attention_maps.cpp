@@ -51,16 +51,20 @@ void read_step(const std::string& path, index_t step, AttentionMaps& maps) {
   const NpyFile file(path);
   const StoredTensor& tensor = file.tensor();
   if (tensor.shape.size() != 4 || tensor.size() == 0 || tensor.size() > kMostWeights)
-    throw FileError("attention", path + ": no [layers, heads, queries, keys] of at most " +
-                                     std::to_string(kMostWeights) + " weights");
+    throw FileError("attention", path + ": " +
+                                     expected_got("[layers, heads, queries, keys] of at most " +
+                                                      std::to_string(kMostWeights) + " weights",
+                                                  tensor.shape));
   const std::vector<index_t> shape(tensor.shape.begin(), tensor.shape.end());
+  const std::vector<index_t> before = {maps.layers, maps.heads, maps.queries, maps.keys};
   if (maps.steps.empty()) {
     maps.layers = shape[0];
     maps.heads = shape[1];
     maps.queries = shape[2];
     maps.keys = shape[3];
-  } else if (shape != std::vector<index_t>{maps.layers, maps.heads, maps.queries, maps.keys}) {
-    throw FileError("attention", path + ": its shape is not that of the steps before");
+  } else if (shape != before) {
+    throw FileError("attention",
+                    path + ": " + expected_got("the shape of the steps before, " + shape_text(before), shape));
   }
   AttentionMap map{step, std::vector<double>(tensor.size())};
   read_values(tensor, map.weights.data());

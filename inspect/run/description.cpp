@@ -7,7 +7,7 @@ OnTrouble parse_on_trouble(const std::string& name) {
   if (name == "warn") return OnTrouble::warn;
   if (name == "skip") return OnTrouble::skip;
   if (name == "stop") return OnTrouble::stop;
-  throw ValueError("run_log", "on trouble must be warn, skip or stop, not '" + name + "'");
+  throw ValueError("run_log", "warn, skip or stop on trouble", "'" + name + "'");
 }
 
 }  // namespace xtape

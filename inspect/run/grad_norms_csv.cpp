@@ -40,14 +40,6 @@ bool read(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-template <class Named>
-Named& named(std::vector<Named>& list, const std::string& name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Named& x) { return x.name == name; });
-  if (found != list.end()) return *found;
-  list.emplace_back().name = name;
-  return list.back();
-}
-
 void put(std::vector<double>& values, index_t at, double value) {
   constexpr index_t kMostSteps = 1 << 20;  // a larger time step is not from a run
   if (at < 0 || at > kMostSteps) return;
@@ -57,15 +49,12 @@ void put(std::vector<double>& values, index_t at, double value) {
 
 void put(StepRecord& record, const std::string& kind, const std::string& name, index_t time, double value) {
   if (kind == "total_preclip") record.grad_norm = value;
-  else if (kind == "grad_norm_preclip") named(record.parameters, name).grad_norm = value;
-  else if (kind == "weight_norm") named(record.parameters, name).weight_norm = value;
-  else if (kind == "update_norm") named(record.parameters, name).update_norm = value;
-  else if (kind == "update_ratio") named(record.parameters, name).update_ratio = value;
-  else if (kind == "output_grad_norm") named(record.layers, name).output_grad_norm = value;
-  else if (kind == "hidden_grad_norm") put(named(record.times, name).hidden, time, value);
-  else if (kind == "cell_grad_norm") put(named(record.times, name).cell, time, value);
-  else if (kind == "lag_hidden_grad_norm") put(named(record.times, name).lag_hidden, time, value);
-  else if (kind == "lag_cell_grad_norm") put(named(record.times, name).lag_cell, time, value);
+  else if (kind == "grad_norm_preclip") find_or_add(record.parameters, name).grad_norm = value;
+  else if (kind == "weight_norm") find_or_add(record.parameters, name).weight_norm = value;
+  else if (kind == "update_norm") find_or_add(record.parameters, name).update_norm = value;
+  else if (kind == "update_ratio") find_or_add(record.parameters, name).update_ratio = value;
+  else if (kind == "output_grad_norm" && time < 0) find_or_add(record.layers, name).output_grad_norm = value;
+  else if (kind.ends_with("_grad_norm")) put(*find_or_add(record.times, name).norms_of(kind), time, value);
 }
 
 }  // namespace
@@ -76,9 +65,9 @@ std::optional<index_t> step_of_csv_row(std::string_view row) {
   return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
-std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value, index_t time) {
-  return std::to_string(step) + "," + kind + "," + csv_field(name) + "," + (time < 0 ? "" : std::to_string(time)) +
-         "," + number_text(value, "%.9g") + "\n";
+std::string grad_norms_row(index_t step, const std::string& kind, const std::string& name, double value, index_t time) {
+  return std::to_string(step) + "," + csv_field(kind) + "," + csv_field(name) + "," +
+         (time < 0 ? "" : std::to_string(time)) + "," + number_text(value, "%.9g") + "\n";
 }
 
 std::string grad_norms_rows(const StepRecord& r) {
@@ -90,16 +79,10 @@ std::string grad_norms_rows(const StepRecord& r) {
             grad_norms_row(r.step, "update_ratio", p.name, p.update_ratio);
   for (const LayerStats& layer : r.layers)
     if (layer.output_grad_norm) rows += grad_norms_row(r.step, "output_grad_norm", layer.name, *layer.output_grad_norm);
-  for (const TimeStats& times : r.times) {
-    const auto by_time = [&](const char* kind, const std::vector<double>& norms) {
-      for (std::size_t t = 0; t < norms.size(); ++t)
-        rows += grad_norms_row(r.step, kind, times.name, norms[t], static_cast<index_t>(t));
-    };
-    by_time("hidden_grad_norm", times.hidden);
-    by_time("cell_grad_norm", times.cell);
-    by_time("lag_hidden_grad_norm", times.lag_hidden);
-    by_time("lag_cell_grad_norm", times.lag_cell);
-  }
+  for (const TimeStats& times : r.times)
+    for (const auto& [kind, norms] : times.kinds())
+      for (std::size_t t = 0; t < norms->size(); ++t)
+        rows += grad_norms_row(r.step, kind, times.name, (*norms)[t], static_cast<index_t>(t));
   return rows + grad_norms_row(r.step, "total_preclip", "all", r.grad_norm);
 }
 

@@ -12,9 +12,10 @@ namespace xtape {
 
 constexpr const char* kGradNormsHeader = "step,kind,name,t,value\n";
 
-/// One row with its line end. A negative `time` leaves the column t empty. The name is quoted where CSV (RFC 4180)
-/// requires it.
-std::string grad_norms_row(index_t step, const char* kind, const std::string& name, double value, index_t time = -1);
+/// One row with its line end. A negative `time` leaves the column t empty. Kind and name are quoted where CSV (RFC
+/// 4180) requires it.
+std::string grad_norms_row(index_t step, const std::string& kind, const std::string& name, double value,
+                           index_t time = -1);
 
 /// All rows of a step.
 std::string grad_norms_rows(const StepRecord& record);

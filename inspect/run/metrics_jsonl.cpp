@@ -105,6 +105,12 @@ class Reader {
     }
   }
 
+  std::vector<std::string> keys() const {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : json_.items()) out.push_back(key);
+    return out;
+  }
+
  private:
   const Json* find(const char* key) const {
     const auto found = json_.find(key);
@@ -144,12 +150,13 @@ void fields(Io& io, Like<UnitStats> auto& x) {
   io.field("dead", x.dead);
 }
 
-template <class Io>
-void fields(Io& io, Like<TimeStats> auto& x) {
-  io.filled("hidden_grad_norm", x.hidden);
-  io.filled("cell_grad_norm", x.cell);
-  io.filled("lag_hidden_grad_norm", x.lag_hidden);
-  io.filled("lag_cell_grad_norm", x.lag_cell);
+// The keys of a recurrent layer are those of its streams.
+void fields(Writer& io, const TimeStats& x) {
+  for (const auto& [kind, norms] : x.kinds()) io.filled(kind.c_str(), *norms);
+}
+void fields(Reader& io, TimeStats& x) {
+  for (const std::string& key : io.keys())
+    if (std::vector<double>* norms = x.norms_of(key)) io.field(key.c_str(), *norms);
 }
 
 template <class Io>

@@ -6,9 +6,20 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace xtape {
+
+/// The element of this name, added to the list if it is new.
+template <class Named>
+Named& find_or_add(std::vector<Named>& list, std::string_view name) {
+  for (Named& x : list)
+    if (x.name == name) return x;
+  list.emplace_back().name = name;
+  return list.back();
+}
 
 /// What the training loop passes to RunLog::step.
 struct StepMetrics {
@@ -56,14 +67,25 @@ struct UnitStats {
   std::optional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
 };
 
+/// Gradient norms of one state of a recurrent layer.
+struct StreamNorms {
+  std::string name;  ///< as the op gives it, StepGrad::stream: "hidden", for an lstm also "cell"
+  std::vector<double> norms = {};
+};
+
 /// Gradient norms of a recurrent layer by time step.
 struct TimeStats {
   std::string name;
-  std::vector<double> hidden;           ///< |dL/dh_t|, t = 0, 1, ...
-  std::vector<double> cell = {};        ///< |dL/dc_t|, lstm only
-  std::vector<double> lag_hidden = {};  ///< |dL_last/dh| 0, 1, ... steps before the last; L_last is the part of the
-                                        ///< loss that depends on the last step's output alone
-  std::vector<double> lag_cell = {};
+  std::vector<StreamNorms> by_time = {};  ///< |dL/d state_t|, t = 0, 1, ...
+  std::vector<StreamNorms> by_lag = {};   ///< |dL_last/d state| 0, 1, ... steps before the last; L_last is the part of
+                                          ///< the loss that depends on the last step's output alone
+
+  /// All norms with their kinds in the files, in order: <stream>_grad_norm of each, then lag_<stream>_grad_norm.
+  std::vector<std::pair<std::string, const std::vector<double>*>> kinds() const;
+  /// The norms of such a kind, added if they are new; null for another kind.
+  std::vector<double>* norms_of(std::string_view kind);
+  /// The joint norm over all states by lag.
+  std::vector<double> lag_norms() const;
 };
 
 struct AttentionStats {

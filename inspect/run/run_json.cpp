@@ -70,7 +70,8 @@ std::vector<std::pair<std::string, std::string>> options_of_run(const std::strin
   if (!run.is_object() || options == run.end() || !options->is_object()) fail(path + " is damaged");
   const std::string made_by =
       run.value("program", nlohmann::json()).is_string() ? run["program"].get<std::string>() : "";
-  if (made_by != program) fail(directory + " is a run of the program '" + made_by + "', not of " + program);
+  if (made_by != program)
+    fail(directory + ": " + expected_got("a run of the program " + program, "one of '" + made_by + "'"));
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, value] : options->items()) {
     if (value.is_boolean()) out.emplace_back(name, value.get<bool>() ? "true" : "");

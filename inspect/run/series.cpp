@@ -85,14 +85,10 @@ std::optional<LagCurve> lag_curve(const RunData& run, const std::string& layer) 
   std::vector<std::vector<double>> by_lag;
   for (const StepRecord& step : run.steps) {
     const TimeStats* times = named(step.times, layer);
-    if (!times || times->lag_hidden.empty()) continue;
-    const auto both = [&](std::size_t lag) {
-      return std::hypot(times->lag_hidden[lag], lag < times->lag_cell.size() ? times->lag_cell[lag] : 0);
-    };
-    const double start = both(0);
-    if (!(start > 0) || std::isinf(start)) continue;
-    by_lag.resize(std::max(by_lag.size(), times->lag_hidden.size()));
-    for (std::size_t lag = 0; lag < times->lag_hidden.size(); ++lag) by_lag[lag].push_back(both(lag) / start);
+    const std::vector<double> norms = times ? times->lag_norms() : std::vector<double>();
+    if (norms.empty() || !(norms[0] > 0) || std::isinf(norms[0])) continue;
+    by_lag.resize(std::max(by_lag.size(), norms.size()));
+    for (std::size_t lag = 0; lag < norms.size(); ++lag) by_lag[lag].push_back(norms[lag] / norms[0]);
   }
   LagCurve curve;
   std::vector<double> logs;

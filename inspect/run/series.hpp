@@ -53,7 +53,7 @@ Depth depth_of(const RunData& run);
 
 /// The gradient of the last time step's loss by lag, in one recurrent layer.
 struct LagCurve {
-  std::vector<double> share;  ///< relative to lag 0, medians over the logged steps; h and c together
+  std::vector<double> share;  ///< relative to lag 0, medians over the logged steps; all states together
   double rate = 1;            ///< factor for each step back, by a linear fit of the logarithms
 };
 /// Nothing if the run has no such numbers for this layer.

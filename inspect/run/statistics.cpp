@@ -19,7 +19,7 @@ std::vector<double> finite_values(std::span<const double> values) {
 }  // namespace
 
 double median(std::vector<double> values) {
-  if (values.empty()) throw ValueError("median", "there are no values");
+  if (values.empty()) throw ValueError("median", "at least 1 value", 0);
   std::sort(values.begin(), values.end(), [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });
   const std::size_t half = values.size() / 2;
   return values.size() % 2 ? values[half] : std::midpoint(values[half - 1], values[half]);

@@ -140,9 +140,9 @@ TEST_CASE("store: a snapshot that does not match the store changes nothing") {
   using Name = std::type_identity<NameError>;
   using Bad = std::type_identity<ShapeError>;
   refused(Name(), {{good[0], {"body.0.c", row({1})}}, {}}, "there is no parameter named 'body.0.c'");
-  refused(Bad(), {{good[0], {"body.10.w", row({1})}}, {}}, "body.10.w has another shape; got shapes (2) and (1)");
+  refused(Bad(), {{good[0], {"body.10.w", row({1})}}, {}}, "expected body.10.w of shape (2), got (1)");
   refused(Name(), {good, {{"mean", row({3, 4})}}}, "there is no buffer named 'mean'");
-  refused(Bad(), {good, {{"body.0.mean", row({3})}}}, "body.0.mean has another shape; got shapes (2) and (1)");
+  refused(Bad(), {good, {{"body.0.mean", row({3})}}}, "expected body.0.mean of shape (2), got (1)");
 }
 
 TEST_CASE("store: buffers are shared handles of a fixed shape") {
@@ -154,7 +154,7 @@ TEST_CASE("store: buffers are shared handles of a fixed shape") {
   check_equal(f.mean.value(), row({8, 4}));
   CHECK(f.store.buffers().size() == 1);
   check_throws<ShapeError>([&] { same.set_value(row({1, 2, 3})); },
-                           "[buffer body.0.mean] the new value has another shape; got shapes (2) and (3)");
+                           "[buffer body.0.mean] expected a value of shape (2), got (3)");
   check_equal(f.mean.value(), row({8, 4}));
   check_throws<ValueError>([] { Buffer().value(); }, "[buffer] this handle is empty");
 }
@@ -167,10 +167,12 @@ TEST_CASE("store: unknown, duplicate and malformed names are refused") {
   check_throws<NameError>([&] { f.store.freeze("bod"); }, "no parameter has the prefix 'bod'");
   check_throws<NameError>([&] { f.store.unfreeze("body.0.mean"); }, "no parameter has the prefix 'body.0.mean'");
   for (const char* bad : {"", "a.b", "."}) {
-    check_throws<NameError>([&] { root / bad; }, "it is empty or has a dot");
-    check_throws<NameError>([&] { root.parameter(bad, {1}, init::zeros()); }, "it is empty or has a dot");
-    check_throws<NameError>([&] { root.tie(bad, f.w); }, "it is empty or has a dot");
-    check_throws<NameError>([&] { root.buffer(bad, row({1})); }, "it is empty or has a dot");
+    check_throws<NameError>([&] { root / bad; }, "expected a name without a dot that is not empty, got");
+    check_throws<NameError>([&] { root.parameter(bad, {1}, init::zeros()); },
+                            "expected a name without a dot that is not empty, got");
+    check_throws<NameError>([&] { root.tie(bad, f.w); }, "expected a name without a dot that is not empty, got");
+    check_throws<NameError>([&] { root.buffer(bad, row({1})); },
+                            "expected a name without a dot that is not empty, got");
   }
   for (const char* taken : {"w", "mean"}) {
     const std::string message = "the name 'body.0." + std::string(taken) + "' is taken";
@@ -188,7 +190,7 @@ TEST_CASE("store: a failed registration leaves the store unchanged") {
   check_throws<ValueError>([&] { root.parameter("w", {2}, Init()); }, "the parameter 'w' has no initialization");
   check_throws<ValueError>([&] { root.tie("w", Parameter()); }, "'w' cannot be tied to an empty parameter");
   check_throws<ShapeError>([&] { root.parameter("w", {std::size_t{1} << 40, std::size_t{1} << 40}, init::zeros()); },
-                           "[w] the shape has more than 2^46 elements");
+                           "[w] expected at most 2^46 elements");
   check_throws<ShapeError>([&] { root.parameter("w", {2}, init::xavier_uniform()); }, "at least two axes");
   CHECK(store.entries().empty());
   CHECK_FALSE(store.contains("w"));

@@ -62,9 +62,9 @@ TEST_CASE("editing a value that a tensor still uses leaves the tensor unchanged"
 TEST_CASE("a value of the wrong shape is refused and nothing changes") {
   Parameter w("layer.w", row({1, 2}));
   check_throws<ShapeError>([&] { w.set_value(array({2, 1}, {3, 4})); },
-                           "[parameter layer.w] the new value has another shape; got shapes (2) and (2,1)");
+                           "[parameter layer.w] expected a value of shape (2), got (2,1)");
   check_throws<ShapeError>([&] { w.set_grad(row({1, 2, 3})); },
-                           "[parameter layer.w] the gradient has another shape; got shapes (2) and (3)");
+                           "[parameter layer.w] expected a gradient of shape (2), got (3)");
   check_equal(w.value(), row({1, 2}));
   CHECK(w.version() == 0);
   CHECK_FALSE(w.has_grad());

@@ -132,6 +132,6 @@ TEST_CASE("integers below a bound are uniform, also for bounds that do not divid
 
 TEST_CASE("a bound below one is refused") {
   Random random(6, "below");
-  check_throws<ValueError>([&] { (void)random.below(0); }, "[random] the bound must be at least 1, not 0");
-  check_throws<ValueError>([&] { (void)random.below(-5); }, "[random] the bound must be at least 1, not -5");
+  check_throws<ValueError>([&] { (void)random.below(0); }, "[random] expected a bound of at least 1, got 0");
+  check_throws<ValueError>([&] { (void)random.below(-5); }, "[random] expected a bound of at least 1, got -5");
 }

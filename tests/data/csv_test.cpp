@@ -40,7 +40,8 @@ TEST_CASE("csv: quoted fields") {
   CHECK(row_of(table, 0) == Fields{"1", "2"});
   CHECK(row_of(table, 1) == Fields{"x,\"y\"", "two\nlines"});
   CHECK(row_of(table, 2) == Fields{"", ""});
-  check_throws<FileError>([&] { table.number(2, 0); }, "file:5: column 1 (a): '' is not a number");  // after two lines
+  check_throws<FileError>([&] { table.number(2, 0); },
+                          "file:5: column 1 (a): expected a number, got ''");  // after two lines
 }
 
 TEST_CASE("csv: what is not a table says in which line") {
@@ -48,8 +49,8 @@ TEST_CASE("csv: what is not a table says in which line") {
       {"", "file:1: the table is empty"},
       {"\xEF\xBB\xBF", "file:1: the table is empty"},
       {"a,b\n1,2\n\n3,4\n", "file:3: the line is blank"},
-      {"a,b\n1,2\n3\n", "file:3: there are 1 fields, not 2"},
-      {"a,b\n1,2\n3,4,5\n", "file:3: there are 3 fields, not 2"},
+      {"a,b\n1,2\n3\n", "file:3: expected 2 fields, got 1"},
+      {"a,b\n1,2\n3,4,5\n", "file:3: expected 2 fields, got 3"},
       {"a,b\n1,2\n3,4\n\n", "file:4: the line is blank"},
       {"a,b\n1,2\"\n", "file:2: there is a quote inside a field"},
       {"a,b\n\"1\"x,2\n", "file:2: there is text after a quoted field"},
@@ -65,16 +66,18 @@ TEST_CASE("csv: numbers are read whole or not at all") {
   CHECK(table.number(0, 0) == 1);
   CHECK(table.number(1, 0) == -2500);
   for (std::size_t row = 2; row < table.rows(); ++row)
-    check_throws<FileError>([&] { table.number(row, 0); }, "file:" + std::to_string(row + 2) + ": column 1 (x): '");
-  check_throws<FileError>([&] { table.numbers("x"); }, "file:4: column 1 (x): '2x' is not a number");
-  check_throws<FileError>([&] { table.number(8, 0); }, "'?' is not a number");
+    check_throws<FileError>([&] { table.number(row, 0); },
+                            "file:" + std::to_string(row + 2) + ": column 1 (x): expected a number, got '");
+  check_throws<FileError>([&] { table.numbers("x"); }, "file:4: column 1 (x): expected a number, got '2x'");
+  check_throws<FileError>([&] { table.number(8, 0); }, "expected a number, got '?'");
   CHECK(table.integer(0, 0, 0, 1) == 1);
-  check_throws<FileError>([&] { table.integer(0, 0, 2, 9); }, "'1' is not a whole number from 2 to 9");
-  check_throws<FileError>([&] { table.integer(1, 0, -9999, 9); }, "'-2.5e3' is not a whole number");
+  check_throws<FileError>([&] { table.integer(0, 0, 2, 9); }, "expected a whole number from 2 to 9, got '1'");
+  check_throws<FileError>([&] { table.integer(1, 0, -9999, 9); }, "got '-2.5e3'");
   check_throws<FileError>([&] { table.column("y"); }, "there is no column 'y' but 'x'");
-  check_throws<IndexError>([&] { table.field(9, 0); }, "no field in row 9");
-  check_throws<IndexError>([&] { table.field(0, 1); }, "column 1");
+  check_throws<IndexError>([&] { table.field(9, 0); }, "a column below 1, got 9 and 0");
+  check_throws<IndexError>([&] { table.field(0, 1); },
+                           "[csv] expected a row below 9 and a column below 1, got 0 and 1");
   // A header row where none was announced is no number.
   check_throws<FileError>([] { CsvTable("x\n1\n", "file", {.header = false}).numbers(std::size_t{0}); },
-                          "file:1: column 1: 'x' is not a number");
+                          "file:1: column 1: expected a number, got 'x'");
 }

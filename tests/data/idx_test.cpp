@@ -30,11 +30,12 @@ TEST_CASE("idx: other files say what is wrong, with the bytes that should be the
       {idx_file(0x0A, {1}, "x"), "elements of type number 10 are not known here"},
       {idx_file(0x08, {1, 2, 3}, "").substr(0, 15), "the file ends in its header of 3 axes"},
       {idx_file(0x08, {60000, 28, 28}, std::string(7840, 'x')),
-       "shape (60000,28,28) takes 47040000 bytes, but 7840 follow the header"},
-      {idx_file(0x08, {2}, "xxx"), "shape (2) takes 2 bytes, but 3 follow the header"},
-      {idx_file(0x0E, {2147483648u, 28, 28}, ""), "shape (2147483648,28,28) takes 13469017440256 bytes, but 0 follow"},
+       "expected 47040000 bytes for shape (60000,28,28) after the header, got 7840"},
+      {idx_file(0x08, {2}, "xxx"), "expected 2 bytes for shape (2) after the header, got 3"},
+      {idx_file(0x0E, {2147483648u, 28, 28}, ""),
+       "expected 13469017440256 bytes for shape (2147483648,28,28) after the header, got 0"},
       {idx_file(0x08, {2147483648u, 2147483648u, 2147483648u}, ""),
-       "shape (2147483648,2147483648,2147483648) takes more bytes than any file has"},
+       "expected more than any file's bytes for shape (2147483648,2147483648,2147483648)"},
   };
   for (const auto& [content, message] : table)
     check_throws<FileError>([&c = content] { IdxFile(c, "file"); }, std::string("file: ") + message);

@@ -40,7 +40,7 @@ TEST_CASE("image baselines: accuracy looks at every image once, at most 100 at a
   CHECK(accuracy(set, by_pixel) == 1);
   CHECK(sizes == std::vector<std::size_t>{100, 100, 50});
   CHECK(accuracy(set, [](const Array& images) { return std::vector<index_t>(images.shape()[0], 1); }) == 63.0 / 250);
-  check_throws<ValueError>([&] { accuracy(pairs({}, {}), by_pixel); }, "[accuracy] the set has no images");
+  check_throws<ValueError>([&] { accuracy(pairs({}, {}), by_pixel); }, "[accuracy] expected at least 1 image, got 0");
   check_throws<ValueError>([&] { accuracy(set, [](const Array&) { return std::vector<index_t>{1}; }); },
                            "[accuracy] expected 100 labels, got 1");
 }

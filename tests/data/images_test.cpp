@@ -51,25 +51,26 @@ TEST_CASE("images from IDX: bytes from 0 to 1, none negative") {
   check_equal(batch.images, array({3, 6}, {1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, real(0.2), real(0.2), real(0.2),
                                            real(0.2), real(0.2), real(0.2)}));
   CHECK(batch.labels == indices({3}, {5, 0, 1}));
-  check_throws<IndexError>([&] { image_batch(set, {256}); }, "there is no image 256 of 256");
-  check_throws<IndexError>([&] { image_batch(set, {-1}); }, "there is no image -1");
+  check_throws<IndexError>([&] { image_batch(set, {256}); }, "expected items in 0..255, got 256");
+  check_throws<IndexError>([&] { image_batch(set, {-1}); }, "expected items in 0..255, got -1");
 }
 
 TEST_CASE("images from IDX: labels for images, another number of them, and labels that are none") {
   const TemporaryDirectory work;
   const std::string images = work.write("images", images_file(10)), labels = work.write("labels", labels_file(10));
   check_throws<FileError>([&] { read_idx_images(labels, labels); },
-                          "labels: these are not images [N, H, W] of bytes but U8 of shape (10)");
-  check_throws<FileError>([&] { read_idx_images(images, images); }, "not labels [N] of bytes but U8 of shape (10,2,3)");
+                          "labels: expected images [N, H, W] of bytes, got U8 of shape (10)");
+  check_throws<FileError>([&] { read_idx_images(images, images); },
+                          "expected labels [N] of bytes, got U8 of shape (10,2,3)");
   check_throws<FileError>([&] { read_idx_images(work.write("none", images_file(0)), labels); }, "of shape (0,2,3)");
   check_throws<FileError>([&] { read_idx_images(images, work.write("nine", labels_file(9))); },
-                          "there are 10 images but 9 labels");
+                          "expected 10 labels for the images of ");
   check_throws<FileError>(
       [&] { read_idx_images(images, work.write("eleven", idx_file(0x08, {10}, "\1\1\1\1\1\1\1\1\1\xA"))); },
-      "label 9 is 10, not 0 to 9");
+      "expected label 9 in 0..9, got 10");
   check_throws<FileError>(
       [&] { read_idx_images(work.write("floats", idx_file(0x0D, {1, 1, 1}, std::string(4, '\0'))), labels); },
-      "but F32 of shape (1,1,1)");
+      "got F32 of shape (1,1,1)");
 }
 
 TEST_CASE("images from CSV: the line and column of what is wrong") {
@@ -80,10 +81,12 @@ TEST_CASE("images from CSV: the line and column of what is wrong") {
   CHECK(set.pixels.size() == 128);
   CHECK(image_batch(set, {0}).images(0, 63) == 1);
   check_throws<FileError>([&] { read(digit("1", "1") + digit("17", "1")); },
-                          "digits.csv:2: column 1: '17' is not a whole number from 0 to 16");
-  check_throws<FileError>([&] { read(digit("1", "10")); }, "digits.csv:1: column 65: '10'");
-  check_throws<FileError>([&] { read(digit("1", "2x")); }, "digits.csv:1: column 65: '2x'");
-  check_throws<FileError>([&] { read("1,2,3\n"); }, "there are 3 columns, not 64 pixels and a label");
+                          "digits.csv:2: column 1: expected a whole number from 0 to 16, got '17'");
+  check_throws<FileError>([&] { read(digit("1", "10")); },
+                          "digits.csv:1: column 65: expected a whole number from 0 to 9, got '10'");
+  check_throws<FileError>([&] { read(digit("1", "2x")); },
+                          "digits.csv:1: column 65: expected a whole number from 0 to 9, got '2x'");
+  check_throws<FileError>([&] { read("1,2,3\n"); }, "expected columns of 64 pixels and a label, got 3");
   check_throws<FileError>([&] { read(""); }, "the table is empty");
 }
 
@@ -107,13 +110,15 @@ TEST_CASE("image data: every image is on one side, and comes once an epoch") {
   const std::vector<index_t> later = data.train_items(6, 35);
   CHECK(ImageData::split(numbered(200), 0.1, 0.2, 7).train_items(6, 35) == later);
   CHECK(ImageData::split(numbered(200), 0.1, 0.2, 8).train_items(6, 35) != later);
-  check_throws<ValueError>([&] { data.train_items(0, 141); }, "with 141 of 140 training images is not possible");
-  check_throws<ValueError>([&] { data.train_items(-1, 1); }, "step -1");
-  check_throws<ValueError>([&] { data.train_items(0, 0); }, "with 0 of 140");
+  check_throws<ValueError>([&] { data.train_items(0, 141); },
+                           "expected a step of at least 0 with a batch of 1 to 140, got 0 and 141");
+  check_throws<ValueError>([&] { data.train_items(-1, 1); }, "got -1 and ");
+  check_throws<ValueError>([&] { data.train_items(0, 0); }, "1 to 140, got 0 and 0");
   check_throws<ValueError>([] { ImageData::split(numbered(200), 0.5, 0.5, 0); }, "below 1 together");
-  check_throws<ValueError>([] { ImageData::split(numbered(4), 0.1, 0.2, 0); }, "0 for validation and 0 for the test");
+  check_throws<ValueError>([] { ImageData::split(numbered(4), 0.1, 0.2, 0); },
+                           "expected images for training, validation and test, got ");
   check_throws<ValueError>([] { ImageData(numbered(2), ImageSet{2, 1, 255, {0, 0}, {0}}, numbered(2), 0); },
-                           "differ in size");
+                           "[image_data] expected images of ");
 }
 
 TEST_CASE("the digits and MNIST from their files") {

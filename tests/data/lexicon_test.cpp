@@ -47,13 +47,13 @@ TEST_CASE("a lexicon that is none says in which line") {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"", "file has no words of the letters a..z"},
       {"MNCL\n(\"McX\" nil (((m) 0)))\n", "has no words"},
-      {"(\"cat\" n (((k) 1)))\ncat\n", "file:2: at column 1 there should be '('"},
-      {"(\"cat", "file:1: at column 3 there should be the end of the word"},
-      {"(\"cat\" (((k) 1)))", "there should be a part of speech"},
-      {"(\"cat\" n (((k 1)))", "there should be a stress"},
-      {"(\"cat\" n (((k) 1))", "there should be ')'"},
-      {"(\"cat\" n (((\"k\") 1)))", "there should be a sound"},
-      {"(\"cat\" n (((k) 1))) x", "there should be nothing more"},
+      {"(\"cat\" n (((k) 1)))\ncat\n", "file:2: column 1: expected '(', got 'c'"},
+      {"(\"cat", "file:1: column 3: expected the end of the word, got 'c'"},
+      {"(\"cat\" (((k) 1)))", "expected a part of speech, got '('"},
+      {"(\"cat\" n (((k 1)))", "expected a stress, got ')'"},
+      {"(\"cat\" n (((k) 1))", "expected ')', got the end of the line"},
+      {"(\"cat\" n (((\"k\") 1)))", "expected a sound, got '\"'"},
+      {"(\"cat\" n (((k) 1))) x", "expected nothing more, got 'x'"},
   };
   for (const auto& [text, message] : table) check_throws<FileError>([&] { parse_lexicon(text, "file"); }, message);
 }
@@ -96,7 +96,7 @@ TEST_CASE("pronunciations: words are on one side with all their variants, and ev
   CHECK(seen.size() == 400);
   CHECK(data.train_batch(3, 50).inputs == data.train_batch(3, 50).inputs);
   check_throws<ValueError>([] { PronunciationData(some_entries(5), {.test_words = 4, .validation_words = 1}); },
-                           "of 5 words, none are left for training");
+                           "expected words for validation and test within the 5 that there are, got ");
 }
 
 TEST_CASE("pronunciation errors: the nearest variant counts") {

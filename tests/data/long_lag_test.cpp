@@ -122,10 +122,11 @@ TEST_CASE("long lags: batches depend on seed and step, rows not on the batch") {
 }
 
 TEST_CASE("long lags: sizes that do not fit") {
-  check_throws<ValueError>([] { adding_batch(0, 1, {.steps = 1}); }, "[adding] a sequence must have at least 2 steps");
-  check_throws<ValueError>([] { adding_batch(-1, 1); }, "[adding] the step must not be negative");
-  check_throws<ValueError>([] { copy_batch(0, 1, {.length = 5, .longest = 4}); }, "[copy] there must be symbols");
-  check_throws<ValueError>([] { copy_batch(0, 0); }, "the batch at least 1, not 0 and 0");
+  check_throws<ValueError>([] { adding_batch(0, 1, {.steps = 1}); },
+                           "[adding] expected sequences of at least 2 steps, got");
+  check_throws<ValueError>([] { adding_batch(-1, 1); }, "[adding] expected a step of at least 0");
+  check_throws<ValueError>([] { copy_batch(0, 1, {.length = 5, .longest = 4}); }, "[copy] expected symbols");
+  check_throws<ValueError>([] { copy_batch(0, 0); }, "a batch of at least 1, got 0 and 0");
   check_throws<ValueError>([] { recall_batch(0, 1, {.keys = 3, .steps = 3}); }, "more steps than keys");
-  check_throws<ValueError>([] { recall_batch(0, 1, {.noise = 0}); }, "[recall] there must be keys");
+  check_throws<ValueError>([] { recall_batch(0, 1, {.noise = 0}); }, "[recall] expected keys");
 }

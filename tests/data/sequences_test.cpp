@@ -14,7 +14,7 @@ TEST_CASE("groups of items: in order, the last one smaller") {
   CHECK(groups_of(5, std::vector<int>{1, 2, 3, 4, 5}) == std::vector<std::vector<int>>{{1, 2, 3, 4, 5}});
   CHECK(groups_of(6, std::vector<int>{1}) == std::vector<std::vector<int>>{{1}});
   CHECK(groups_of(1, std::vector<int>{}).empty());
-  check_throws<ValueError>([] { groups_of(0, std::vector<int>{1}); }, "[groups_of] a group must have at least 1 item");
+  check_throws<ValueError>([] { groups_of(0, std::vector<int>{1}); }, "[groups_of] expected groups of at least 1 item");
 }
 
 TEST_CASE("padded: sequences side by side, filled on the right") {
@@ -22,7 +22,7 @@ TEST_CASE("padded: sequences side by side, filled on the right") {
   CHECK(out.ids == indices({3, 2}, {5, 6, -100, -100, 7, -100}));
   CHECK(out.lengths == IndexArray{2, 0, 1});
   CHECK(out.padding == mask({3, 2}, {false, false, true, true, false, true}));
-  check_throws<ValueError>([] { padded({}, 0); }, "[padded] there are no sequences");
+  check_throws<ValueError>([] { padded({}, 0); }, "[padded] expected at least 1 sequence, got 0");
 }
 
 TEST_CASE("shuffled: every number once, in an order that the seed alone decides") {
@@ -60,9 +60,9 @@ TEST_CASE("LengthBatches: every item once an epoch, batches of similar length, t
   CHECK(fifth != batches.at(106));
   CHECK(fifth == LengthBatches(lengths, 10, 7).at(5));
   CHECK(fifth != LengthBatches(lengths, 10, 8).at(5));
-  check_throws<ValueError>([] { LengthBatches({}, 1, 0); }, "[length_batches] there must be items");
+  check_throws<ValueError>([] { LengthBatches({}, 1, 0); }, "[length_batches] expected items");
   check_throws<ValueError>([] { LengthBatches({1}, 0, 0); }, "a batch of at least 1");
-  check_throws<ValueError>([&] { batches.at(-1); }, "the step must not be negative");
+  check_throws<ValueError>([&] { batches.at(-1); }, "expected a step of at least 0, got ");
 }
 
 TEST_CASE("edit_distance: insertions, deletions and substitutions") {

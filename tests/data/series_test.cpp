@@ -51,19 +51,22 @@ TEST_CASE("series: windows, and the seasonal-naive forecast, by hand") {
 
 TEST_CASE("series: what cannot be forecast") {
   const auto make = [](std::vector<double> values, const SeriesOptions& o) { SeriesData(std::move(values), o); };
-  check_throws<ValueError>([&] { make(squares(100), {.context = 0}); }, "must be at least 1");
+  check_throws<ValueError>([&] { make(squares(100), {.context = 0}); },
+                           "expected context, horizon and season of at least 1, got 0, ");
   check_throws<ValueError>([&] { make(squares(100), {.context = 4, .horizon = 2, .season = 5}); },
-                           "a season of 5 values is longer than the context of 4");
+                           "expected a season within the context of 4, got 5");
   check_throws<ValueError>([&] { make(squares(100), {.context = 14, .horizon = 2, .season = 5}); },
-                           "a part of 15 values is shorter than the context of 14 and the horizon of 2");
-  check_throws<ValueError>([&] { make({}, {.context = 4, .horizon = 2, .season = 3}); }, "a part of 0 values");
+                           "expected at least 16 values in each part for a context of 14 and a horizon of 2, got 15");
+  check_throws<ValueError>([&] { make({}, {.context = 4, .horizon = 2, .season = 3}); }, "a horizon of 2, got 0");
   check_throws<ValueError>([&] { make(std::vector<double>(100, 5), {.context = 4, .horizon = 2, .season = 3}); },
                            "the same in every season");
   std::vector<double> broken = squares(100);
   broken[7] = NAN;
-  check_throws<ValueError>([&] { make(broken, {.context = 4, .horizon = 2, .season = 3}); }, "value 7 is not finite");
+  check_throws<ValueError>([&] { make(broken, {.context = 4, .horizon = 2, .season = 3}); },
+                           "expected a finite value 7, got ");
   const SeriesData data(squares(100), {.context = 4, .horizon = 2, .season = 3});
-  check_throws<ValueError>([&] { data.train_windows(-1, 1); }, "must not be negative");
+  check_throws<ValueError>([&] { data.train_windows(-1, 1); },
+                           "expected a step of at least 0 and a batch of at least 1, got -1 and 1");
   check_throws<ValueError>([&] { data.windows(SeriesData::Part::test, 0); }, "at least 1 value apart");
 }
 
@@ -76,5 +79,5 @@ TEST_CASE("series: a column of a file") {
   CHECK(load_series(path, "temp", small).value(25) == 2);
   check_throws<FileError>([&] { load_series(path, "wind", small); }, "there is no column 'wind' but 'time', 'temp'");
   check_throws<FileError>([&] { load_series(work.write("bad.csv", text + "100,\n"), "temp", small); },
-                          "bad.csv:102: column 2 (temp): '' is not a number");
+                          "bad.csv:102: column 2 (temp): expected a number, got ''");
 }

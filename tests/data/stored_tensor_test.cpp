@@ -85,7 +85,7 @@ TEST_CASE("indices are whole numbers") {
 TEST_CASE("a bool is 0 or 1") {
   CHECK(read<float>(DType::boolean, std::vector<std::uint8_t>{0, 1}) == std::vector<float>{0, 1});
   check_throws<FileError>([] { read<float>(DType::boolean, std::vector<std::uint8_t>{0, 2}); },
-                          "element 1 of type BOOL is neither 0 nor 1");
+                          "expected 0 or 1 as element 1 of type BOOL, got ");
 }
 
 TEST_CASE("the bytes of a shape are counted without overflow") {

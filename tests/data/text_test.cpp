@@ -112,15 +112,14 @@ TEST_CASE("the shortest text gives one window of each split, one symbol less is 
   CHECK(list(validation.inputs) == std::vector<index_t>{45, 46, 47, 48});
   CHECK(list(validation.targets) == std::vector<index_t>{46, 47, 48, 49});
   check_throws<ValueError>([] { TextData(counting(40), {.context = 4}); },
-                           "its 40 symbols give 36 for training and 4 for validation");
+                           "expected more symbols for training and for validation than the context of 4, got 36 and 4");
 }
 
 TEST_CASE("a text of one symbol, and one exactly as long as the context, are refused") {
   for (const Symbols symbols : {Symbols::characters, Symbols::bytes}) {
-    check_throws<ValueError>([&] { TextData("x", {.context = 1, .symbols = symbols}); }, "too short");
+    check_throws<ValueError>([&] { TextData("x", {.context = 1, .symbols = symbols}); }, "expected more symbols");
     check_throws<ValueError>([&] { TextData(std::string(64, 'x'), {.context = 64, .symbols = symbols}); },
-                             "too short: its 64 symbols give 57 for training and 7 for validation, and each needs more "
-                             "than the context of 64");
+                             "than the context of 64, got 57 and 7");
   }
 }
 
@@ -141,17 +140,17 @@ TEST_CASE("bytes round-trip through windows that cut characters") {
 
 TEST_CASE("arguments outside their domain are refused") {
   const TextData text(counting(100), {.context = 4});
-  check_throws<ValueError>([&] { text.train_batch(-1, 4); }, "step must not be negative, not -1");
-  check_throws<ValueError>([&] { text.train_batch(0, 0); }, "[train_batch] batch must be at least 1, not 0");
-  check_throws<ValueError>([&] { text.validation_batches(0, 1); }, "batch must be at least 1");
-  check_throws<ValueError>([&] { text.validation_batches(1, 0); }, "windows must be at least 1");
-  check_throws<ValueError>([&] { text.train_stream(-1, 4); }, "[train_stream] step must not be negative, not -1");
-  check_throws<ValueError>([&] { text.train_stream(0, 0); }, "streams must be at least 1, not 0");
+  check_throws<ValueError>([&] { text.train_batch(-1, 4); }, "expected step of at least 0, got -1");
+  check_throws<ValueError>([&] { text.train_batch(0, 0); }, "[train_batch] expected batch of at least 1, got 0");
+  check_throws<ValueError>([&] { text.validation_batches(0, 1); }, "expected batch of at least 1, got");
+  check_throws<ValueError>([&] { text.validation_batches(1, 0); }, "expected windows of at least 1, got");
+  check_throws<ValueError>([&] { text.train_stream(-1, 4); }, "[train_stream] expected step of at least 0, got -1");
+  check_throws<ValueError>([&] { text.train_stream(0, 0); }, "expected streams of at least 1, got 0");
   check_throws<ValueError>([&] { text.train_stream(0, 23); },
-                           "[text] 90 symbols in 23 streams are fewer for each than the context of 4");
-  check_throws<ValueError>([&] { text.validation_streams(3, 1); }, "10 symbols in 3 streams");
-  check_throws<ValueError>([&] { text.validation_streams(1, 0); }, "windows must be at least 1");
-  check_throws<ValueError>([] { TextData("abc", {.context = 0}); }, "context must be at least 1, not 0");
+                           "[text] expected more symbols than the context of 4 for each of 23 streams, got 90 in all");
+  check_throws<ValueError>([&] { text.validation_streams(3, 1); }, "for each of 3 streams, got 10 in all");
+  check_throws<ValueError>([&] { text.validation_streams(1, 0); }, "expected windows of at least 1, got");
+  check_throws<ValueError>([] { TextData("abc", {.context = 0}); }, "expected context of at least 1, got 0");
   check_throws<ValueError>([] { TextData(""); }, "the text is empty");
 }
 
@@ -170,7 +169,8 @@ TEST_CASE("a text file that cannot serve is refused with its name") {
     check_throws<FileError>([&] { load_text(path, {.context = 4}); }, path);
   };
   refused(directory.write("empty.txt", ""), "the text is empty");
-  refused(directory.write("short.txt", "abcd"), "too short: its 4 symbols");
+  refused(directory.write("short.txt", "abcd"),
+          "expected more symbols for training and for validation than the context of 4, got 3 and 1");
   std::string latin1(200, 'a');
   latin1[100] = '\xE9';
   refused(directory.write("latin1.txt", latin1), "not valid UTF-8 at byte 100 (it can be read as bytes)");
@@ -198,9 +198,9 @@ TEST_CASE("a text is read whole, every symbol but the first once as a target") {
         }
         CHECK(next == 100 + size);
       }
-  check_throws<ValueError>([] { reading_batches(indices({1}, {3}), 4); }, "fewer than two symbols");
-  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 0); }, "context must be at least 1");
-  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 1, 0); }, "batch must be at least 1");
+  check_throws<ValueError>([] { reading_batches(indices({1}, {3}), 4); }, "expected at least 2 symbols, got");
+  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 0); }, "expected context of at least 1, got");
+  check_throws<ValueError>([] { reading_batches(indices({2}, {3, 4}), 1, 0); }, "expected batch of at least 1, got");
 }
 
 TEST_CASE("texts are told apart by their fingerprints") {

@@ -32,8 +32,8 @@ TEST_CASE("the parts of the text, by books") {
   const std::vector<std::pair<index_t, index_t>> table = {{1, 0},  {5, 0},  {6, 1},  {17, 1}, {18, 2}, {22, 2},
                                                           {23, 3}, {39, 3}, {40, 4}, {44, 4}, {45, 5}, {66, 5}};
   for (const auto& [book, part] : table) CHECK(verse_part(book) == part);
-  check_throws<IndexError>([] { verse_part(0); }, "book 0 is outside 1..66");
-  check_throws<IndexError>([] { verse_part(67); }, "book 67");
+  check_throws<IndexError>([] { verse_part(0); }, "expected books in 1..66, got 0");
+  check_throws<IndexError>([] { verse_part(67); }, "expected books in 1..66, got 67");
 }
 
 TEST_CASE("words: lower case, apostrophes inside, stops by themselves") {
@@ -50,15 +50,15 @@ TEST_CASE("verses: parts, chapters, and what is wrong with a table") {
   CHECK(verses.back().part == 5);
   CHECK(verses[3].group == 1);
   CHECK(verses.back().group == 329);
-  check_throws<FileError>([&] { parse_verses(some.text, "x"); }, "line 1 of the references is not the header");
+  check_throws<FileError>([&] { parse_verses(some.text, "x"); },
+                          "line 1 of the references: expected the columns book, chapter, verse, got");
   check_throws<FileError>([&] { parse_verses(some.text + "more\n", some.references); },
-                          "991 verses have 990 references");
-  check_throws<FileError>([&] { parse_verses("a\n", "book\tchapter\tverse\nB1\t1\t1\n"); },
-                          "there are 1 books, not 66");
+                          "expected a reference for each of 991 verses, got 990");
+  check_throws<FileError>([&] { parse_verses("a\n", "book\tchapter\tverse\nB1\t1\t1\n"); }, "expected 66 books, got 1");
   check_throws<FileError>([&] { parse_verses("a\n", "book\tchapter\tverse\nB1 1\n"); },
-                          "line 2 of the references has not");
+                          "line 2 of the references: expected three columns, got");
   check_throws<FileError>([&] { parse_verses(some.text + "more\n", some.references + "B67\t1\t1\n"); },
-                          "begins a 67th book");
+                          "expected 66 books, got another");
 }
 
 TEST_CASE("verse data: chapters on one side, every verse once an epoch, rare words unknown") {
@@ -80,7 +80,7 @@ TEST_CASE("verse data: chapters on one side, every verse once an epoch, rare wor
   for (std::size_t t = 1; t < 8; ++t) CHECK(hidden.words.ids(0, t) == VerseData::kUnknown);
   CHECK(data.train_batch(0, 32, 0.5).words.ids == data.train_batch(0, 32, 0.5).words.ids);
   check_throws<ValueError>([&] { VerseData(parse_verses(some.text, some.references), {.test_share = 1}); },
-                           "the shares");
+                           "expected positive shares");
 }
 
 TEST_CASE("naive Bayes: by hand, and it finds the word that tells") {
@@ -90,10 +90,10 @@ TEST_CASE("naive Bayes: by hand, and it finds the word that tells") {
   CHECK(model.classify({1}) == 0);
   CHECK(model.classify({2, 2}) == 1);  // 2/3 (2/6)^2 = 0.074 against 1/3 (2/4)^2 = 0.083
   CHECK(model.classify({2}) == 0);     // 2/3 2/6 against 1/3 2/4
-  check_throws<ValueError>([&] { NaiveBayes(examples, 3, 2, 0); }, "the smoothing must be positive");
+  check_throws<ValueError>([&] { NaiveBayes(examples, 3, 2, 0); }, "a positive smoothing, got ");
   const SomeVerses some;
   const VerseData data(parse_verses(some.text, some.references), {.seed = 2});
   const NaiveBayes best = NaiveBayes::chosen(data, {0.1, 1});
   for (const auto& example : data.test()) CHECK(best.classify(example.words) == example.part);
-  check_throws<ValueError>([&] { NaiveBayes::chosen(data, {}); }, "smoothings to choose from");
+  check_throws<ValueError>([&] { NaiveBayes::chosen(data, {}); }, "expected at least 1 smoothing, got 0");
 }

@@ -61,8 +61,10 @@ TEST_CASE("bad input to the recurrent example gives one line, exit code 2 and no
   const TemporaryDirectory work;
   work.write("text", some_text(400));
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
-      {{"--text", "none"}, "no such file"},         {{"--cell", "elman"}, "--cell takes"},
-      {{"--hidden", "0"}, "--hidden takes"},        {{"--batch", "4000"}, "are fewer for each than the context of 16"},
+      {{"--text", "none"}, "no such file"},
+      {{"--cell", "elman"}, "--cell: expected one of rnn, gru, lstm, got 'elman'"},
+      {{"--hidden", "0"}, "--hidden: expected a whole number from 1 to 4096, got '0'"},
+      {{"--batch", "4000"}, "the context of 16 for each of 4000 streams, got"},
       {{"--out", "text"}, "it is not a directory"},
   };
   for (const auto& [options, message] : table) {

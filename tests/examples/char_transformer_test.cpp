@@ -88,9 +88,10 @@ TEST_CASE("bad input to the example gives one line, exit code 2 and no run folde
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--text", "none"}, "no such file"},
       {{"--text", "empty"}, "the text is empty"},
-      {{"--text", "short"}, "the text is too short"},
+      {{"--text", "short"},
+       "expected more symbols for training and for validation than the context of 16, got 2 and 1"},
       {{"--heads", "3"}, "heads"},
-      {{"--width", "0"}, "--width takes"},
+      {{"--width", "0"}, "--width: expected a whole number from 1 to 4096, got '0'"},
       {{"--out", "text"}, "it is not a directory"},
       {{"--out", "."}, "not empty"},
   };

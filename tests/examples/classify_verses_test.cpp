@@ -69,9 +69,10 @@ TEST_CASE("bad input to the classifying example gives one line, exit code 2 and 
   write_verses(work);
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--text", "none"}, "no such file"},
-      {{"--references", work.path() + "/text"}, "line 1 of the references is not the header"},
+      {{"--references", work.path() + "/text"},
+       "line 1 of the references: expected the columns book, chapter, verse, got"},
       {{"--attention", "linear"}, "--attention"},
-      {{"--heads", "3"}, "3 heads do not divide the width 32"},
+      {{"--heads", "3"}, "expected heads that divide the width 32, got 3"},
   };
   for (const auto& [options, message] : table) {
     const Finished result = train_classifier(work, options);

@@ -92,7 +92,7 @@ TEST_CASE("regularization: one command trains all settings and prints its tables
 
 TEST_CASE("the comparisons: a run that fails is named, and the command fails at its end") {
   const TemporaryDirectory work;
-  work.write("text", "too short");
+  work.write("text", "expected more symbols");
   const Finished result =
       run(XTAPE_GRADIENT_FLOW, {"--text", "text", "--steps", "1", "--seeds", "1", "--out", "flow"}, work.path());
   CHECK(result.code == 1);

@@ -73,8 +73,8 @@ TEST_CASE("bad input to the digits example gives one line, exit code 2 and no ru
   work.write("bad.csv", made_digits(50) + "1,2,3\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--data", "none"}, "no such file"},
-      {{"--data", "bad.csv"}, "bad.csv:51: there are 3 fields, not 65"},
-      {{"--data", "digits.csv", "--batch", "36"}, "with 36 of 35 training images is not possible"},
+      {{"--data", "bad.csv"}, "bad.csv:51: expected 65 fields, got 3"},
+      {{"--data", "digits.csv", "--batch", "36"}, "with a batch of 1 to 35, got 0 and 36"},
       {{"--mnist", "."}, "train-images-idx3-ubyte: there is no such file, nor"},
   };
   for (const auto& [options, message] : table) {

@@ -56,10 +56,10 @@ TEST_CASE("bad input to the forecasting example gives one line, exit code 2 and 
   work.write("gap.csv", made_temperatures(800) + "800,\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--data", "none"}, "no such file"},
-      {{"--data", "gap.csv"}, "gap.csv:802: column 2 (temp): '' is not a number"},
+      {{"--data", "gap.csv"}, "gap.csv:802: column 2 (temp): expected a number, got ''"},
       {{"--data", "made.csv", "--column", "wind"}, "there is no column 'wind'"},
-      {{"--data", "made.csv", "--season", "100"}, "a season of 100 values is longer than the context of 72"},
-      {{"--data", "made.csv", "--context", "100"}, "a part of 120 values is shorter"},
+      {{"--data", "made.csv", "--season", "100"}, "expected a season within the context of 72, got 100"},
+      {{"--data", "made.csv", "--context", "100"}, "in each part for a context of 100 and a horizon of 24, got 120"},
   };
   for (const auto& [options, message] : table) {
     const Finished result = run(XTAPE_FORECAST, options, work.path());

@@ -63,10 +63,10 @@ TEST_CASE("bad input to the pronouncing example gives one line, exit code 2 and 
   work.write("other", "no lexicon\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> table = {
       {{"--lexicon", "none"}, "no such file"},
-      {{"--lexicon", "other"}, "other:1: at column 1 there should be '('"},
+      {{"--lexicon", "other"}, "other:1: column 1: expected '(', got "},
       {{"--attention", "linear"}, "--attention"},
-      {{"--heads", "3"}, "3 heads do not divide the width 32"},
-      {{"--held-out", "2000"}, "none are left for training"},
+      {{"--heads", "3"}, "expected heads that divide the width 32, got 3"},
+      {{"--held-out", "2000"}, "for validation and test within the 125 that there are, got 5 and 2000"},
   };
   for (const auto& [options, message] : table) {
     const Finished result = train_pronouncer(work, options);

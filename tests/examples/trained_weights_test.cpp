@@ -92,7 +92,7 @@ TEST_CASE("a run's own weights and checkpoints are evaluated without more option
 
   const std::vector<std::pair<Finished, std::string>> table = {
       {evaluate(XTAPE_CHAR_TRANSFORMER, "transformer/weights.safetensors"),
-       "transformer/weights.safetensors is of a model with 2 heads; give --heads 2"},
+       "[weights] expected --heads 2 for the model of "},
       {evaluate(XTAPE_CHAR_TRANSFORMER, "rnn/weights.safetensors"), "the weights have no token_embedding.weight"},
       {evaluate(XTAPE_CHAR_RNN, "transformer/weights.safetensors"), "the weights have no embedding.weight"},
       {evaluate(XTAPE_CHAR_RNN, "none"), "none"},

@@ -149,7 +149,7 @@ void load_state(ParamStore& store, const GoldenValues& values) {
 void GoldenResult::compare(const Array& got, const GoldenArray& want, Scale scale) {
   const std::string what = want.section + " " + want.name;
   if (!same_shape(got.shape(), want.shape))
-    fail_shapes<Shape>(what, "the golden value has another shape", {got.shape(), want.shape});
+    throw ShapeError(what, "the golden value's shape " + shape_text(want.shape), got.shape());
   double largest = 1e-3;
   for (double x : want.numbers)
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));

@@ -1,7 +1,6 @@
 // Optimizers, clipping and schedules against golden values, at each of twenty steps.
 #include "tables.hpp"
 
-#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/sgd.hpp>
 
 #include <memory>
@@ -124,11 +123,11 @@ std::vector<Schedule> schedules() {
   constexpr double peak = 0.5, floor = 0.0625;
   return {
       table("constant/warm-up", constant, ConstantSchedule{.warmup = 4, .peak = peak}),
-      table("linear_decay/no warm-up", linear_decay, LinearSchedule{.total = 20, .peak = peak, .floor = floor}),
+      table("linear_decay/no warm-up", linear_decay, DecaySchedule{.total = 20, .peak = peak, .floor = floor}),
       table("linear_decay/warm-up", linear_decay,
-            LinearSchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
-      table("cosine/no warm-up", cosine, CosineSchedule{.total = 20, .peak = peak}),
-      table("cosine/warm-up and floor", cosine, CosineSchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
+            DecaySchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
+      table("cosine/no warm-up", cosine, DecaySchedule{.total = 20, .peak = peak}),
+      table("cosine/warm-up and floor", cosine, DecaySchedule{.warmup = 4, .total = 20, .peak = peak, .floor = floor}),
       table("step_decay/every six", step_decay, StepSchedule{.every = 6, .peak = peak, .factor = 0.25}),
       table("exponential_decay/no warm-up", exponential_decay, ExponentialSchedule{.peak = peak, .factor = 0.875}),
       table("exponential_decay/warm-up and floor", exponential_decay,

@@ -29,7 +29,7 @@ const std::vector<Variant> kVariants = {
     {", no initial state", false, false, false},
 };
 
-Outputs both(const HiddenSequence& s) { return Outputs({s.y, s.h}); }
+Outputs both(const RecurrentSequence& s) { return Outputs({s.y, s.h}); }
 
 const std::pair<const char*, Nonlinearity> kNonlinearities[] = {
     {"tanh", Nonlinearity::tanh}, {"relu", Nonlinearity::relu}, {"sigmoid", Nonlinearity::sigmoid}};
@@ -62,7 +62,7 @@ GoldenTable lstms() {
                         }}};
   for (const Variant& v : kVariants)
     table.push_back({"lstm/plain" + v.suffix, [v](Golden& g) {
-                       const LstmSequence s =
+                       const RecurrentSequence s =
                            lstm(g.in("x"), v.state(g, "h0"), v.state(g, "c0"), weights(g), v.options(g));
                        return Outputs({s.y, s.h, s.c});
                      }});

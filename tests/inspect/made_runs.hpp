@@ -55,10 +55,10 @@ struct MadeRun {
         r.parameters.push_back(p);
       }
       r.units = {{"layers.0.relu", {}, {}, 0.02}, {"rnn_l0.hidden", 0.1, 0.1, {}}, {"rnn_l0.forget", 0.2, 0.25, {}}};
-      TimeStats times{"rnn_l0", {}};
+      TimeStats times{"rnn_l0", {{"hidden"}}, {{"hidden"}}};
       for (index_t lag = 0; lag < window; ++lag) {
-        times.hidden.push_back(0.001 * noise(0.2));
-        times.lag_hidden.push_back(0.01 * std::pow(decay, lag) * noise(0.1));
+        times.by_time[0].norms.push_back(0.001 * noise(0.2));
+        times.by_lag[0].norms.push_back(0.01 * std::pow(decay, lag) * noise(0.1));
       }
       r.times.push_back(times);
       r.wall = {static_cast<double>(i), 1000.0, 1 << 26};

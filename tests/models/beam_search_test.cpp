@@ -82,11 +82,11 @@ TEST_CASE("beam search: sources are independent, and rows are selected so that s
 
 TEST_CASE("beam search refuses invalid options and logits") {
   const BeamStep step = chain({{0.5, 0.5}, {0.5, 0.5}});
-  check_throws<ValueError>([&] { beam_search(0, step, kNoState, {.start = 0, .end = 1}); }, "[beam_search] sources");
+  check_throws<ValueError>([&] { beam_search(0, step, kNoState, {.start = 0, .end = 1}); },
+                           "[beam_search] expected sources, beams and longest of at least 1, got ");
   check_throws<ValueError>([&] { beam_search(1, step, kNoState, {.beams = 0, .start = 0, .end = 1}); }, "at least 1");
   const BeamStep wrong = [](const IndexArray&) { return Tensor::ones({1, 2}); };
-  check_throws<ShapeError>([&] { beam_search(1, wrong, kNoState, {.start = 0, .end = 1}); },
-                           "logits must be [B beams, 1, V]");
+  check_throws<ShapeError>([&] { beam_search(1, wrong, kNoState, {.start = 0, .end = 1}); }, ", 1, V], got ");
 }
 
 TEST_CASE("best sequences: each source as by itself, a batch at a time") {
@@ -342,5 +342,5 @@ TEST_CASE("beam search over a distribution that does not exist is an error") {
       "no token has a probability after 1 tokens: the largest of 4 logits must be finite");
   for (double bad : {kNaN, kInf, -kInf})
     check_throws<ValueError>([&] { beam_search(1, dead_end, kNoState, {.start = 0, .end = 1, .length_power = bad}); },
-                             "the length power must be finite");
+                             "expected a finite length power, got");
 }

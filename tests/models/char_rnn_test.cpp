@@ -47,7 +47,7 @@ TEST_CASE("CharRNN: each cell learns a cycle with the state carried and gradient
     ParamStore store(2);
     const CharRNN model(store.root(), {.vocab = 3, .cell = kind, .embedding = 4, .hidden = 8});
     AdamW opt(all_parameters(store));
-    CharRNNState state;
+    RecurrentState state;
     double loss = 0;
     index_t position = 0;
     const auto symbol = [](index_t i) { return i % 2 ? 1 : i % 4; };
@@ -82,17 +82,19 @@ TEST_CASE("CharRNN: parameters have PyTorch's names and shapes") {
 TEST_CASE("CharRNN refuses invalid ids, states and configurations") {
   ParamStore store;
   const CharRNN model(store.root(), small(CellKind::gru));
-  check_throws<ShapeError>([&] { model(IndexArray{0, 1}); }, "[char_rnn] ids must be [B, T]; got shape (2)");
-  check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "id 5 is outside 0..4");
+  check_throws<ShapeError>([&] { model(IndexArray{0, 1}); }, "[char_rnn] expected ids [B, T], got (2)");
+  check_throws<IndexError>([&] { model(IndexArray{{0, 5}}); }, "expected ids in 0..4, got 5");
   check_throws<ShapeError>([&] { model(first_ids(2), model(first_ids(1)).state); },
-                           "[gru] the hidden state must have shape (2,8); got shape (1,8)");
-  check_throws<ValueError>([] { parse_cell_kind("elman"); }, "[char_rnn] there is no cell 'elman'");
+                           "[gru] expected a hidden state of shape (2,8), got (1,8)");
+  check_throws<ValueError>([] { parse_cell_kind("elman"); },
+                           "[char_rnn] expected a cell rnn, gru or lstm, got 'elman'");
   CHECK(parse_cell_kind("rnn") == CellKind::rnn);
   CHECK(parse_cell_kind("gru") == CellKind::gru);
   CHECK(parse_cell_kind("lstm") == CellKind::lstm);
   CharRNNConfig config = small(CellKind::gru);
   config.forget_bias = 1;
-  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); }, "only lstm cells have a forget bias");
+  check_throws<ValueError>([&] { CharRNN(store.root() / "other", config); },
+                           "expected lstm cells for a forget bias, got others");
   check_throws<ShapeError>([&] { model(first_ids(1), {.h = {}, .c = {Tensor::zeros({1, 8})}}); },
-                           "[char_rnn] the state has a cell state c, but only lstm cells have one");
+                           "[gru] expected a state without c, which only lstm cells have, got");
 }

@@ -60,12 +60,10 @@ TEST_CASE("the configuration of a transformer follows from its weights") {
 
 TEST_CASE("weights that match no model are refused") {
   check_throws<ValueError>([] { char_rnn_config_from({}); }, "[char_rnn] the weights have no embedding.weight");
-  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); },
-                           "must be a matrix, not of shape (7)");
-  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7, 0}}}); },
-                           "must be a matrix, not of shape (7,0)");
+  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7}}}); }, ", got (7)");
+  check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7, 0}}}); }, ", got (7,0)");
   check_throws<ValueError>([] { char_rnn_config_from({{"embedding.weight", {7, 3}}, {"rnn.weight_hh_l0", {10, 5}}}); },
-                           "has 10 rows for a hidden size of 5, which fits no kind of cell");
+                           "expected 1, 3 or 4 times 5 rows of rnn.weight_hh_l0, got 10");
   check_throws<ValueError>([] { transformer_lm_config_from({{"token_embedding.weight", {7, 4}}}, 2, 9); },
                            "the weights have no layers.0.linear1.weight");
 }

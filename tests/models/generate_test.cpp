@@ -122,13 +122,17 @@ TEST_CASE("generate: a recurrent model continues from all preceding tokens") {
 TEST_CASE("generate refuses invalid arguments") {
   const Fixture f;
   CHECK(generate(f.model, {1}, {.length = 0}).empty());
-  check_throws<ValueError>([&] { generate(f.model, {}, {.length = 1}); }, "[generate] the prompt is empty");
-  check_throws<ValueError>([&] { generate(f.model, {1}, {.length = -1}); }, "the length must not be negative");
+  check_throws<ValueError>([&] { generate(f.model, {}, {.length = 1}); },
+                           "[generate] expected a prompt of at least 1 token, got 0");
+  check_throws<ValueError>([&] { generate(f.model, {1}, {.length = -1}); }, "expected a length of at least 0, got");
   for (double bad : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .temperature = bad}); }, "the temperature");
-  check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_k = -1}); }, "top_k must not be negative");
+    check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .temperature = bad}); },
+                             "expected a temperature");
+  check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_k = -1}); },
+                           "expected a top_k of at least 0, got");
   for (double bad : {0.0, 1.5, std::numeric_limits<double>::quiet_NaN()})
-    check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_p = bad}); }, "top_p must be above 0");
+    check_throws<ValueError>([&] { generate(f.model, {1}, {.length = 1, .top_p = bad}); },
+                             "expected a top_p above 0 and at most 1, got");
   check_throws<IndexError>([&] { generate(f.model, {5}, {.length = 1}); }, "");
 }
 
@@ -144,15 +148,17 @@ TEST_CASE("a token is not sampled from a distribution that does not exist") {
               [&] {
                 sample_token(logits, {.length = 1, .temperature = temperature, .top_k = top_k, .top_p = top_p}, random);
               },
-              "[sample_token] there is no distribution");
+              "[sample_token] expected a");
   check_throws<ValueError>([&] { sample_token({kNaN, -kInf}, {.length = 1}, random); },
-                           "the largest of 2 logits must be finite, but is -Inf");
+                           "expected a finite largest of 2 logits, got -Inf");
   for (const double bad : {-1.0, kNaN, kInf})
     check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .temperature = bad}, random); },
-                             "[sample_token] the temperature");
+                             "[sample_token] expected a temperature");
   for (const double bad : {0.0, 1.5, kNaN})
-    check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_p = bad}, random); }, "top_p must be above");
-  check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_k = -1}, random); }, "top_k must not be");
+    check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_p = bad}, random); },
+                             "expected a top_p above 0 and at most 1, got");
+  check_throws<ValueError>([&] { sample_token({0, 1}, {.length = 1, .top_k = -1}, random); },
+                           "expected a top_k of at least 0, got");
 }
 
 TEST_CASE("a token whose logit is NaN or minus infinity is never sampled") {
@@ -176,11 +182,11 @@ TEST_CASE("a model of NaN generates nothing") {
   std::fill_n(weight.edit(), weight.numel(), real(kNaN));
   for (const double temperature : {0.0, 1.0})
     check_throws<ValueError>([&] { generate(f.model, {3}, {.length = 6, .temperature = temperature}); },
-                             "there is no distribution: the largest of 5 logits must be finite, but is NaN");
+                             "expected a finite largest of 5 logits, got NaN");
   CHECK(generate(f.model, {3}, {.length = 0}).empty());
   ParamStore store(3);
   const CharRNN rnn(store.root(), {.vocab = 5, .embedding = 3, .hidden = 8});
   Parameter bias = store.parameter("head.bias");
   std::fill_n(bias.edit(), bias.numel(), real(kNaN));
-  check_throws<ValueError>([&] { generate(rnn, {3}, {.length = 6}); }, "there is no distribution");
+  check_throws<ValueError>([&] { generate(rnn, {3}, {.length = 6}); }, "expected a finite largest of ");
 }

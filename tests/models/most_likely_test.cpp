@@ -17,8 +17,9 @@ TEST_CASE("the most likely: the first of the largest, and NaN counts as minus in
 TEST_CASE("no class is the most likely where there is no distribution") {
   for (const std::vector<double>& logits :
        std::vector<std::vector<double>>{{}, {kNaN}, {kNaN, kNaN}, {-kInf, -kInf}, {kNaN, -kInf}, {0, kInf}})
-    check_throws<ValueError>([&] { most_likely(logits); }, "[most_likely] there is no distribution");
-  check_throws<ValueError>([] { most_likely_of_rows(Tensor(array({2, 2}, {0, 1, kNaN, kNaN}))); }, "but is NaN");
-  check_throws<ValueError>([] { most_likely_of_rows(Tensor(Array(Shape{2, 0}))); }, "over 0 logits");
+    check_throws<ValueError>([&] { most_likely(logits); }, "[most_likely] expected a");
+  check_throws<ValueError>([] { most_likely_of_rows(Tensor(array({2, 2}, {0, 1, kNaN, kNaN}))); }, "got NaN");
+  check_throws<ValueError>([] { most_likely_of_rows(Tensor(Array(Shape{2, 0}))); },
+                           "expected a distribution over at least 1 class, got 0");
   check_throws<ShapeError>([] { most_likely_of_rows(Tensor::scalar(1)); }, "");
 }

@@ -90,8 +90,8 @@ TEST_CASE("encoder-decoders: padded rows of the source of any content touch noth
   const Seq2SeqRNN recurrent(second.root(), {.source_vocab = 9, .target_vocab = 7, .embedding = 4, .hidden = 8});
   check_untouched(second, "source_embedding.weight", [&] { return recurrent(kIds, kPadding, target); });
   for (const Mask& wrong : {Mask(Shape{3, 4}), mask({}, {true})}) {
-    check_throws<ShapeError>([&] { transformer(kIds, wrong, target); }, "the padding must be [B, T]");
-    check_throws<ShapeError>([&] { recurrent(kIds, wrong, target); }, "the padding must be [B, T]");
+    check_throws<ShapeError>([&] { transformer(kIds, wrong, target); }, "expected a padding of shape (");
+    check_throws<ShapeError>([&] { recurrent(kIds, wrong, target); }, "expected a padding of shape (");
   }
 }
 

@@ -61,13 +61,13 @@ TEST_CASE("TransformerClassifier learns which of two words comes first") {
 TEST_CASE("TransformerClassifier refuses invalid inputs and configurations") {
   ParamStore store;
   check_throws<ValueError>([&] { TransformerClassifier(store.root(), {.vocab = 0, .classes = 2}); },
-                           "[transformer_classifier] vocab");
+                           "[transformer_classifier] expected vocab, classes, context and layers of at least 1, got");
   check_throws<ValueError>([&] { TransformerClassifier(store.root() / "a", {.vocab = 5, .classes = 0}); },
                            "at least 1");
   const TransformerClassifier model(store.root() / "b",
                                     {.vocab = 5, .classes = 2, .context = 3, .width = 8, .heads = 2});
-  check_throws<ShapeError>([&] { model(IndexArray{{1, 2, 3, 4}}); }, "T from 1 to 3; got shape (1,4)");
-  check_throws<ShapeError>([&] { model(IndexArray{1, 2}); }, "ids must be [B, T]");
-  check_throws<ShapeError>([&] { model(IndexArray{{1, 2}}, Mask(Shape{1, 3})); }, "the padding must be [B, T]");
+  check_throws<ShapeError>([&] { model(IndexArray{{1, 2, 3, 4}}); }, "T from 1 to 3, got (1,4)");
+  check_throws<ShapeError>([&] { model(IndexArray{1, 2}); }, "expected ids [B, T]");
+  check_throws<ShapeError>([&] { model(IndexArray{{1, 2}}, Mask(Shape{1, 3})); }, "expected a padding of shape (");
   check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, index_t{5})); }, "5");
 }

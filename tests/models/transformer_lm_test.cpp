@@ -180,8 +180,8 @@ TEST_CASE("TransformerLM: every parameter gets a gradient, and a few steps memor
 TEST_CASE("TransformerLM refuses texts beyond the context, unknown tokens and ids of the wrong rank") {
   ParamStore store;
   TransformerLM model(store.root(), kSmall);
-  check_throws<ShapeError>([&] { model(tokens(1, 9, 1)); }, "ids must be [B, T] with T at most 8; got shape (1,9)");
-  check_throws<ShapeError>([&] { model(IndexArray{1, 2, 3}); }, "got shape (3)");
+  check_throws<ShapeError>([&] { model(tokens(1, 9, 1)); }, "expected ids [B, T] with T at most 8, got (1,9)");
+  check_throws<ShapeError>([&] { model(IndexArray{1, 2, 3}); }, "got (3)");
   check_throws<IndexError>([&] { model(IndexArray{{0, 11}}); }, "11");
   check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, -1)); }, "-1");
 }
@@ -194,12 +194,13 @@ TEST_CASE("TransformerLM refuses invalid configurations") {
     check_throws<ValueError>([&] { TransformerLM model(store.root(), config); }, part);
   };
   using C = TransformerLMConfig;
-  refused([](C& c) { c.vocab = 0; }, "[transformer_lm] vocab, context and layers must be at least 1, not 0, 8 and 2");
-  refused([](C& c) { c.context = 0; }, "not 11, 0 and 2");
-  refused([](C& c) { c.layers = 0; }, "not 11, 8 and 0");
-  refused([](C& c) { c.width = 0; }, "sizes must be at least 1");
-  refused([](C& c) { c.heads = 5; }, "5 heads do not divide the width 12");
-  refused([](C& c) { c.dropout = 1.5; }, "the dropout probability must be from 0 to 1");
+  refused([](C& c) { c.vocab = 0; },
+          "[transformer_lm] expected vocab, context and layers of at least 1, got 0, 8 and 2");
+  refused([](C& c) { c.context = 0; }, "got 11, 0 and 2");
+  refused([](C& c) { c.layers = 0; }, "got 11, 8 and 0");
+  refused([](C& c) { c.width = 0; }, "expected sizes of at least 1, got");
+  refused([](C& c) { c.heads = 5; }, "expected heads that divide the width 12, got 5");
+  refused([](C& c) { c.dropout = 1.5; }, "expected a dropout probability from 0 to 1, got");
 }
 
 TEST_CASE("TransformerLM: cached steps equal the whole, with every kind of attention and positions") {
@@ -253,7 +254,8 @@ TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and in
   cache.select(indices({2}, {1, 1}));
   CHECK(cache.lengths() == IndexArray{2, 2});
   CHECK(cache.bytes() > 0);
-  check_throws<ValueError>([&] { model.step(tokens(2, 7, 1), cache); }, "9 positions are more than the context of 8");
-  check_throws<ShapeError>([&] { model.step(tokens(1, 2, 1), cache); }, "with the B of the cache");
-  check_throws<ValueError>([] { parse_positions("absolute"); }, "there are no positions 'absolute'");
+  check_throws<ValueError>([&] { model.step(tokens(2, 7, 1), cache); }, "expected at most 8 positions, got 9");
+  check_throws<ShapeError>([&] { model.step(tokens(1, 2, 1), cache); }, "expected ids [B, T] with B = ");
+  check_throws<ValueError>([] { parse_positions("absolute"); },
+                           "expected positions learned, sinusoidal, rotary or alibi, got 'absolute'");
 }

@@ -186,7 +186,7 @@ TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buf
   // 16 squares of variance 2 per draw: the standard deviation of the mean is 0.016
   CHECK(std::abs(squares / (500 * 16) - 1) < 0.08);
   check_equal(w, random_features(6, 4, true, {1, 2, 3}));
-  check_throws<ValueError>([] { random_features(0, 4, true, {}); }, "sizes must be at least 1");
+  check_throws<ValueError>([] { random_features(0, 4, true, {}); }, "expected sizes of at least 1, got");
 
   Layer layer({.kind = AttentionKind::prf});
   const Array first = layer.store.buffer("features").value();
@@ -292,16 +292,16 @@ TEST_CASE("attention refuses invalid configurations, and masks that a linear kin
         [&] { MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = config}); }, part);
     CHECK(store.entries().empty());
   };
-  refused({.key_heads = 3}, "[attention ] 3 key heads do not divide the 2 heads");
-  refused({.head_width = -1}, "the widths of a head must be at least 1");
-  refused({.scale = -1}, "the scale must be positive");
-  refused({.kind = AttentionKind::prf, .features = -1}, "at least 1 random feature");
-  refused({.kind = AttentionKind::custom}, "needs a feature_map");
-  refused({.positions = AttentionPositions::rotary}, "rotary positions need an even head width, not 3");
-  refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi}, "ALiBi needs the scores");
-  check_throws<ValueError>([] { attention_config("linear", 4); },
-                           "there is no attention 'linear'; there are softmax, mqa");
-  check_throws<ValueError>([] { attention_config("gqa", 3); }, "gqa needs an even number of heads, not 3");
+  refused({.key_heads = 3}, "[attention ] expected key heads that divide the 2 heads, got 3");
+  refused({.head_width = -1}, "expected widths of a head of at least 1, got -1");
+  refused({.scale = -1}, "expected a scale that is positive, or 0 for 1/sqrt(D), got -1");
+  refused({.kind = AttentionKind::prf, .features = -1}, "expected at least 1 random feature, got -1");
+  refused({.kind = AttentionKind::custom}, "expected a feature_map for the custom kind, got none");
+  refused({.positions = AttentionPositions::rotary}, "expected an even width of a head for rotary positions, got 3");
+  refused({.kind = AttentionKind::elu, .positions = AttentionPositions::alibi},
+          "expected softmax or additive attention for ALiBi, got another kind");
+  check_throws<ValueError>([] { attention_config("linear", 4); }, "[attention] expected one of softmax, mqa");
+  check_throws<ValueError>([] { attention_config("gqa", 3); }, "expected an even number of heads for gqa, got 3");
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 2, .attention = {.kind = AttentionKind::elu}});
   check_throws<UnsupportedError>([&] { layer(Tensor::ones({1, 3, 6}), {.mask = causal_mask(3, 3)}); },
                                  "a linear kind computes no T x S weights");

@@ -25,7 +25,8 @@ TEST_CASE("AttentionRNN: the first step equals the cell alone, and later steps h
   ParamStore store;
   check_throws<ValueError>([&] { AttentionRNN(store.root(), 0, 5); }, "at least 1");
   const AttentionRNN layer(store.root() / "a", 3, 5);
-  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 3})); }, "[attention_rnn] x must be [B, T, I]");
+  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 3})); },
+                           "[attention_rnn] expected x [B, T, I] with T at least 1, got");
 }
 
 TEST_CASE("AttentionRNN: a gradient reaches 100 steps back through a contracting cell") {

@@ -38,7 +38,8 @@ TEST_CASE("BatchNorm: a channel with fewer than two values is refused in trainin
   ParamStore store;
   BatchNorm layer(store.root(), 2);
   for (const Shape& shape : {Shape{1, 2}, Shape{1, 1, 2}, Shape{0, 2}, Shape{3, 0, 2}})
-    check_throws<ValueError>([&] { layer(Tensor::ones(shape)); }, "training needs more than one value in each channel");
+    check_throws<ValueError>([&] { layer(Tensor::ones(shape)); },
+                             "expected more than one value in each channel in training");
   check_running(layer, row({0, 0}), row({1, 1}), 0);
   store.eval();
   CHECK(same_shape(layer(Tensor::ones({0, 2})).shape(), Shape{0, 2}));
@@ -174,23 +175,23 @@ TEST_CASE("BatchNorm: running statistics at the end of the range stay finite") {
 TEST_CASE("BatchNorm: an input without channels is refused with its reason") {
   ParamStore store;
   check_throws<ShapeError>([] { batch_norm(Tensor::zeros({7, 0})); },
-                           "[batch_norm] the last axis is empty; got shape (7,0)");
+                           "[batch_norm] expected x [..., C] with C at least 1, got (7,0)");
   check_throws<ShapeError>([] { batch_norm_eval(Tensor::zeros({7, 0}), Array(Shape{0}), Array(Shape{0})); },
-                           "[batch_norm_eval] the last axis is empty; got shape (7,0)");
+                           "[batch_norm_eval] expected x [..., C] with C at least 1, got (7,0)");
 }
 
 TEST_CASE("BatchNorm refuses invalid options and inputs") {
   ParamStore store;
   const Scope n = store.root() / "n";
-  check_throws<ValueError>([&] { BatchNorm layer(n, 0); }, "[batch_norm n] the width must be at least 1, not 0");
-  check_throws<ValueError>([&] { BatchNorm layer(n, 2, {.eps = -1}); }, "eps must not be negative");
+  check_throws<ValueError>([&] { BatchNorm layer(n, 0); }, "[batch_norm n] expected a width of at least 1, got 0");
+  check_throws<ValueError>([&] { BatchNorm layer(n, 2, {.eps = -1}); }, "expected an eps of at least 0, got");
   for (double bad : {-0.1, 1.1, std::nan("")})
-    check_throws<ValueError>([&] { BatchNorm layer(n, 2, {.momentum = bad}); }, "momentum must be from 0 to 1");
+    check_throws<ValueError>([&] { BatchNorm layer(n, 2, {.momentum = bad}); }, "expected a momentum from 0 to 1, got");
   CHECK(store.entries().empty());
   CHECK(store.buffers().empty());
   CHECK(store.integer_buffers().empty());
   BatchNorm layer(n, 2);
   for (const Shape& bad : {Shape{2}, Shape{4, 3}, Shape{2, 2, 2, 2}})
-    check_throws<ShapeError>([&] { layer(Tensor::ones(bad)); }, "the input must be [B, C] or [B, T, C] with C = 2");
+    check_throws<ShapeError>([&] { layer(Tensor::ones(bad)); }, "expected x [B, C] or [B, T, C] with C = 2, got");
   check_running(layer, row({0, 0}), row({1, 1}), 0);
 }

@@ -80,5 +80,6 @@ TEST_CASE("Dropout: masks depend on seed, scope and call, and follow the counter
 TEST_CASE("Dropout refuses probabilities outside 0..1") {
   ParamStore store;
   for (double bad : {-0.1, 1.5, std::nan("")})
-    check_throws<ValueError>([&] { Dropout layer(store.root(), bad); }, "the dropout probability must be from 0 to 1");
+    check_throws<ValueError>([&] { Dropout layer(store.root(), bad); },
+                             "expected a dropout probability from 0 to 1, got");
 }

@@ -37,10 +37,11 @@ TEST_CASE("Embedding: the padding row starts at zero and gets no gradient; repea
 TEST_CASE("Embedding refuses invalid sizes, padding rows and ids") {
   ParamStore store;
   check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 0, 2); },
-                           "[embedding a] sizes must be at least 1");
-  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 2, 0); }, "not 2 and 0");
-  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 4, 2, {.padding = 4}); }, "outside 0..3");
-  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 4, 2, {.padding = -3}); }, "padding row -3");
+                           "[embedding a] expected sizes of at least 1, got");
+  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 2, 0); }, "got 2 and 0");
+  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 4, 2, {.padding = 4}); }, "in 0..3, got ");
+  check_throws<ValueError>([&] { Embedding layer(store.root() / "a", 4, 2, {.padding = -3}); },
+                           "a padding row in 0..3, got -3");
   CHECK(store.entries().empty());
   Embedding layer(store.root(), 5, 2);
   for (index_t bad : {index_t{-1}, index_t{5}, index_t{1} << 31})

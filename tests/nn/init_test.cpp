@@ -115,25 +115,28 @@ TEST_CASE("init: He keeps the variance of activations through deep relu layers")
 
 TEST_CASE("init refuses numbers outside their domain and weights without fans") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
-  check_throws<ValueError>([] { init::uniform(1, 0); }, "[init] uniform needs finite bounds with low <= high, not 1");
-  check_throws<ValueError>([&] { init::uniform(nan, 0); }, "uniform needs finite bounds");
-  check_throws<ValueError>([&] { init::uniform(0, infinity); }, "uniform needs finite bounds");
-  check_throws<ValueError>([] { init::uniform(-1.7e308, 1.7e308); }, "uniform needs finite bounds");
+  check_throws<ValueError>([] { init::uniform(1, 0); },
+                           "[init] expected finite bounds of uniform with low <= high, got 1");
+  check_throws<ValueError>([&] { init::uniform(nan, 0); }, "expected finite bounds of uniform");
+  check_throws<ValueError>([&] { init::uniform(0, infinity); }, "expected finite bounds of uniform");
+  check_throws<ValueError>([] { init::uniform(-1.7e308, 1.7e308); }, "expected finite bounds of uniform");
   if (!kDouble) {  // infinite as a float
-    check_throws<ValueError>([] { init::uniform(0, 1e300); }, "uniform needs finite bounds");
-    check_throws<ValueError>([] { init::normal(0, 1e300); }, "the standard deviation must not be negative or infinite");
-    check_throws<ValueError>([] { init::he_normal(1e300); }, "the gain must not be negative or infinite");
+    check_throws<ValueError>([] { init::uniform(0, 1e300); }, "expected finite bounds of uniform");
+    check_throws<ValueError>([] { init::normal(0, 1e300); },
+                             "expected a standard deviation that is finite and at least 0, got");
+    check_throws<ValueError>([] { init::he_normal(1e300); }, "expected a gain that is finite and at least 0, got");
   }
-  check_throws<ValueError>([] { init::normal(0, -1); }, "the standard deviation must not be negative");
+  check_throws<ValueError>([] { init::normal(0, -1); },
+                           "expected a standard deviation that is finite and at least 0, got");
   for (double bad : {-1.0, nan, infinity}) {
-    check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "the gain must not be negative or infinite");
-    check_throws<ValueError>([&] { init::xavier_normal(bad); }, "the gain");
-    check_throws<ValueError>([&] { init::he_uniform(bad); }, "the gain");
-    check_throws<ValueError>([&] { init::he_normal(bad); }, "the gain");
+    check_throws<ValueError>([&] { init::xavier_uniform(bad); }, "expected a gain that is finite and at least 0, got");
+    check_throws<ValueError>([&] { init::xavier_normal(bad); }, "expected a gain");
+    check_throws<ValueError>([&] { init::he_uniform(bad); }, "expected a gain");
+    check_throws<ValueError>([&] { init::he_normal(bad); }, "expected a gain");
   }
-  check_throws<ValueError>([] { init::uniform_fan_in(0); }, "fan-in must be at least 1, not 0");
-  check_throws<ValueError>([] { init::gpt2_residual(0); }, "there must be at least 1 layer, not 0");
+  check_throws<ValueError>([] { init::uniform_fan_in(0); }, "expected a fan-in of at least 1, got 0");
+  check_throws<ValueError>([] { init::gpt2_residual(0); }, "expected at least 1 layer, got 0");
   for (const Init& init : {init::xavier_uniform(), init::xavier_normal(), init::he_uniform(), init::he_normal()})
     check_throws<ShapeError>([&] { ParamStore().root().parameter("w", {4}, init); },
-                             "fan-in and fan-out need at least two axes; got shape (4)");
+                             "expected at least two axes for fan-in and fan-out, got (4)");
 }

@@ -112,8 +112,8 @@ TEST_CASE("every attention: the rows of a cache can be reordered and copied") {
     const Tensor history = slice(concat({sequence(2), sequence(2), sequence(0)}, 0), 1, 0, 5);
     const Tensor want = layer(concat({history, last}, 1), {.causal = true});
     check_near(layer.step(last, cache).value(), steps(want, 5, 6), kSame);
-    check_throws<IndexError>([&] { cache.select(IndexArray{0, 3, 0}); }, "row 3 is outside 0..2");
-    check_throws<ShapeError>([&] { cache.select(IndexArray{0, 1}); }, "rows must be [B]");
+    check_throws<IndexError>([&] { cache.select(IndexArray{0, 3, 0}); }, "expected rows in 0..2, got 3");
+    check_throws<ShapeError>([&] { cache.select(IndexArray{0, 1}); }, "expected rows of shape (3), got ");
   }
 }
 
@@ -145,14 +145,14 @@ TEST_CASE("caches: bytes and limits, and errors leave them unchanged") {
   linear.step(x, sums);
   CHECK(cache.bytes() == 2 * 100 * row);  // doubled, up to the limit
   CHECK(sums.bytes() == constant);
-  check_throws<ValueError>([&] { layer.step(slice(x, 1, 0, 36), cache); },
-                           "101 positions are more than the limit of 100");
-  check_throws<IndexError>([&] { layer.step(slice(x, 1, 0, 2), cache, IndexArray{1, 3}); }, "length 3 is outside 0..2");
-  check_throws<ShapeError>([&] { layer.step(slice(x, 1, 0, 2), cache, IndexArray{1}); }, "lengths must be [B]");
+  check_throws<ValueError>([&] { layer.step(slice(x, 1, 0, 36), cache); }, "expected at most 100 positions, got 101");
+  check_throws<IndexError>([&] { layer.step(slice(x, 1, 0, 2), cache, IndexArray{1, 3}); },
+                           "expected lengths in 0..2, got 3");
+  check_throws<ShapeError>([&] { layer.step(slice(x, 1, 0, 2), cache, IndexArray{1}); }, "expected lengths of shape (");
   check_throws<ShapeError>([&] { layer.step(slice(x, 0, 0, 1), cache); }, "[kv_cache]");
   CHECK(cache.lengths() == IndexArray{65, 65});
-  check_throws<ValueError>([&] { layer.cache(0, 10); }, "[kv_cache] sizes must be at least 1");
-  check_throws<ValueError>([&] { linear.cache(0, 10); }, "[kv_cache] sizes must be at least 1");
+  check_throws<ValueError>([&] { layer.cache(0, 10); }, "[kv_cache] expected sizes of at least 1, got");
+  check_throws<ValueError>([&] { linear.cache(0, 10); }, "[kv_cache] expected sizes of at least 1, got");
   Tape tape;
   check_throws<UnsupportedError>([&] { layer.step(slice(x, 1, 0, 2), cache); }, "a cached step has no gradient");
 }

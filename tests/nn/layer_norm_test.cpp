@@ -68,10 +68,11 @@ TEST_CASE("LayerNorm: with a constant weight each row has norm |weight| sqrt(wid
 TEST_CASE("LayerNorm refuses invalid options and inputs of another width") {
   ParamStore store;
   check_throws<ValueError>([&] { LayerNorm layer(store.root() / "n", 0); },
-                           "[layer_norm n] the width must be at least 1");
-  check_throws<ValueError>([&] { LayerNorm layer(store.root() / "n", 2, {.eps = -1}); }, "eps must not be negative");
+                           "[layer_norm n] expected a width of at least 1, got");
+  check_throws<ValueError>([&] { LayerNorm layer(store.root() / "n", 2, {.eps = -1}); },
+                           "expected an eps of at least 0, got");
   check_throws<ValueError>([&] { LayerNorm layer(store.root() / "n", 2, {.eps = std::nan("")}); }, "eps");
   LayerNorm layer(store.root(), 3);
-  check_throws<ShapeError>([&] { layer(Tensor::ones({3, 2})); }, "the last axis must have 3 elements; got shape (3,2)");
-  check_throws<ShapeError>([&] { layer(Tensor::scalar(1)); }, "got shape ()");
+  check_throws<ShapeError>([&] { layer(Tensor::ones({3, 2})); }, "expected x [..., C] with C = 3, got (3,2)");
+  check_throws<ShapeError>([&] { layer(Tensor::scalar(1)); }, "got ()");
 }

@@ -40,8 +40,9 @@ TEST_CASE("Linear: without bias, and with given initializers") {
 
 TEST_CASE("Linear refuses sizes below 1 and inputs of another width") {
   ParamStore store;
-  check_throws<ValueError>([&] { Linear layer(store.root() / "a", 0, 2); }, "[linear a] sizes must be at least 1");
-  check_throws<ValueError>([&] { Linear layer(store.root() / "a", 2, -1); }, "not 2 and -1");
+  check_throws<ValueError>([&] { Linear layer(store.root() / "a", 0, 2); },
+                           "[linear a] expected sizes of at least 1, got");
+  check_throws<ValueError>([&] { Linear layer(store.root() / "a", 2, -1); }, "got 2 and -1");
   CHECK(store.entries().empty());
   Linear layer(store.root(), 3, 2);
   check_throws<ShapeError>([&] { layer(Tensor::ones({2, 4})); }, "[linear]");

@@ -124,8 +124,8 @@ TEST_CASE("MultiHeadAttention refuses invalid options and inputs") {
   ParamStore store;
   const Scope a = store.root() / "a";
   check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 6, .heads = 4}); },
-                           "[attention a] 4 heads do not divide the width 6");
-  check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 6, .heads = 0}); }, "0 heads");
+                           "[attention a] expected heads that divide the width 6, got 4");
+  check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 6, .heads = 0}); }, "the width 6, got 0");
   check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 0, .heads = 1}); }, "the width 0");
   check_throws<ValueError>([&] { MultiHeadAttention layer(a, {.width = 6, .heads = 2, .dropout = 2}); }, "probability");
   CHECK(store.entries().empty());

@@ -55,7 +55,8 @@ TEST_CASE("identity has the gain on the diagonal") {
 }
 
 TEST_CASE("orthogonal and identity refuse tensors that are not matrices") {
-  check_throws<ShapeError>([] { filled_by(init::orthogonal(), {4}); }, "need at least two axes; got shape (4)");
-  check_throws<ShapeError>([] { filled_by(init::identity(), {4}); }, "an identity must be a matrix; got shape (4)");
-  check_throws<ValueError>([] { init::orthogonal(-1); }, "the gain must not be negative");
+  check_throws<ShapeError>([] { filled_by(init::orthogonal(), {4}); },
+                           "expected at least two axes for fan-in and fan-out, got (4)");
+  check_throws<ShapeError>([] { filled_by(init::identity(), {4}); }, "expected a matrix for an identity, got (4)");
+  check_throws<ValueError>([] { init::orthogonal(-1); }, "expected a gain that is finite and at least 0, got");
 }

@@ -22,6 +22,7 @@ TEST_CASE("positions: the wavelength grows from 2 pi to nearly 10000 times 2 pi"
 }
 
 TEST_CASE("positions: sizes below 1 are refused") {
-  check_throws<ValueError>([] { sinusoidal_positions(0, 4); }, "[sinusoidal_positions] sizes must be at least 1");
-  check_throws<ValueError>([] { sinusoidal_positions(4, -1); }, "not 4 and -1");
+  check_throws<ValueError>([] { sinusoidal_positions(0, 4); },
+                           "[sinusoidal_positions] expected sizes of at least 1, got");
+  check_throws<ValueError>([] { sinusoidal_positions(4, -1); }, "got 4 and -1");
 }

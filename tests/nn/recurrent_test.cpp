@@ -91,7 +91,7 @@ TEST_CASE("a stack equals its layers one after the other, with both directions c
   const LSTM layer(store.root() / "rnn", 2, 3, {.layers = 2, .bidirectional = true});
   const Tensor x = sample({3, 4, 2}, 1);
   const IndexArray lengths = {4, 0, 2};
-  LSTMState start;
+  RecurrentState start;
   for (std::uint64_t i = 0; i < 4; ++i) {
     start.h.push_back(sample({3, 3}, 10 + i));
     start.c.push_back(sample({3, 3}, 20 + i));
@@ -103,7 +103,7 @@ TEST_CASE("a stack equals its layers one after the other, with both directions c
     std::vector<Tensor> outputs;
     for (std::size_t d = 0; d < 2; ++d) {
       const std::size_t i = 2 * l + d;
-      const LstmSequence s =
+      const RecurrentSequence s =
           lstm(in, start.h[i], start.c[i], layer.parameters()[i].weights(), {.lengths = lengths, .reverse = d == 1});
       outputs.push_back(s.y);
       check_equal(last.h[i].value(), s.h.value());
@@ -157,11 +157,11 @@ TEST_CASE("a sequence in two pieces with the state carried equals the whole sequ
   const auto grads = [&](bool whole, bool cut) {
     store.zero_grad();
     Tape tape;
-    GRUOutput out;
+    RecurrentOutput out;
     if (whole) {
       out = layer(x);
     } else {
-      GRUState state = layer(slice(x, 1, 0, 4)).state;
+      RecurrentState state = layer(slice(x, 1, 0, 4)).state;
       if (cut) state = state.detach();
       out = layer(slice(x, 1, 4, 6), state);
     }
@@ -205,17 +205,20 @@ TEST_CASE("observers get the layer and direction of each step") {
 TEST_CASE("recurrent layers refuse invalid options and states") {
   ParamStore store;
   const Scope root = store.root();
-  check_throws<ValueError>([&] { RNN(root / "a", 0, 3); }, "[recurrent a] sizes must be at least 1, not 0 and 3");
-  check_throws<ValueError>([&] { GRUCell(root / "b", 3, 0); }, "sizes must be at least 1, not 3 and 0");
-  check_throws<ValueError>([&] { GRU(root / "c", 3, 3, {.layers = 0}); }, "[gru c] there must be at least 1 layer");
-  check_throws<ValueError>([&] { LSTM(root / "d", 3, 3, {.dropout = 1.5}); }, "[lstm] the dropout probability");
+  check_throws<ValueError>([&] { RNN(root / "a", 0, 3); }, "[recurrent a] expected sizes of at least 1, got 0 and 3");
+  check_throws<ValueError>([&] { GRUCell(root / "b", 3, 0); }, "expected sizes of at least 1, got 3 and 0");
+  check_throws<ValueError>([&] { GRU(root / "c", 3, 3, {.layers = 0}); }, "[gru c] expected at least 1 layer, got");
+  check_throws<ValueError>([&] { LSTM(root / "d", 3, 3, {.dropout = 1.5}); }, "[lstm] expected a dropout probability");
   check_throws<ValueError>([&] { LSTM(root / "e", 3, 3, {.bias = false, .forget_bias = 1}); },
-                           "[recurrent e] a forget bias needs bias = true");
-  check_throws<ValueError>([&] { LSTMCell(root / "f", 3, 3, {.forget_bias = 1.0 / 0.0}); }, "must be finite");
+                           "[recurrent e] expected a finite forget bias and bias = true, got");
+  check_throws<ValueError>([&] { LSTMCell(root / "f", 3, 3, {.forget_bias = 1.0 / 0.0}); },
+                           "expected a finite forget bias and bias = true, got Inf and true");
   const LSTM layer(root / "g", 2, 3, {.layers = 2});
   const Tensor x = sample({2, 4, 2}, 1), state = sample({2, 3}, 2);
   check_throws<ShapeError>([&] { layer(x, {.h = {state}, .c = {}}); },
-                           "[lstm] a state must hold 2 tensors, one for each layer and direction, not 1");
-  check_throws<ShapeError>([&] { layer(x, {.h = {}, .c = {state, state, state}}); }, "must hold 2 tensors");
-  check_throws<ShapeError>([&] { layer(Tensor(sample({2, 4, 3}, 1))); }, "[lstm] weight_ih must have shape (12,3)");
+                           "[lstm] expected a state of a tensor for each layer and direction, 2, got 1");
+  check_throws<ShapeError>([&] { layer(x, {.h = {}, .c = {state, state, state}}); },
+                           "for each layer and direction, 2, got ");
+  check_throws<ShapeError>([&] { layer(Tensor(sample({2, 4, 3}, 1))); },
+                           "[lstm] expected weight_ih of shape (12,3), got");
 }

@@ -36,8 +36,10 @@ TEST_CASE("RMSNorm: a row of zeros gives zeros and a finite gradient") {
 
 TEST_CASE("RMSNorm refuses invalid options and inputs of another width") {
   ParamStore store;
-  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 0); }, "[rms_norm n] the width must be at least 1");
-  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 2, {.eps = -1}); }, "eps must not be negative");
+  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 0); },
+                           "[rms_norm n] expected a width of at least 1, got");
+  check_throws<ValueError>([&] { RMSNorm layer(store.root() / "n", 2, {.eps = -1}); },
+                           "expected an eps of at least 0, got");
   RMSNorm layer(store.root(), 3);
-  check_throws<ShapeError>([&] { layer(Tensor::ones({3, 2})); }, "the last axis must have 3 elements; got shape (3,2)");
+  check_throws<ShapeError>([&] { layer(Tensor::ones({3, 2})); }, "expected x [..., C] with C = 3, got (3,2)");
 }

@@ -107,11 +107,11 @@ TEST_CASE("adam: the state is named as in PyTorch and holds the uncorrected mean
 
 TEST_CASE("adam refuses options outside their domain") {
   const auto make = [](const AdamOptions& options) { return [options] { Adam optimizer({}, options); }; };
-  check_throws<ValueError>(make({.beta1 = 1}), "[adam] beta1 must be at least 0 and below 1");
+  check_throws<ValueError>(make({.beta1 = 1}), "[adam] expected beta1 from 0 to below 1, got");
   check_throws<ValueError>(make({.beta1 = -1}), "beta1");
-  check_throws<ValueError>(make({.beta2 = 1}), "beta2 must be at least 0 and below 1");
+  check_throws<ValueError>(make({.beta2 = 1}), "expected beta2 from 0 to below 1, got");
   check_throws<ValueError>(make({.beta2 = std::nan("")}), "beta2");
-  check_throws<ValueError>(make({.eps = -1e-8}), "eps must not be negative");
+  check_throws<ValueError>(make({.eps = -1e-8}), "expected an eps that is finite and at least 0, got -1e-08");
   check_throws<ValueError>(make({.eps = std::nan("")}), "eps");
-  check_throws<ValueError>([] { AdamW optimizer({}, {.beta1 = 3}); }, "[adamw] beta1");
+  check_throws<ValueError>([] { AdamW optimizer({}, {.beta1 = 3}); }, "[adamw] expected beta1");
 }

@@ -117,7 +117,9 @@ TEST_CASE("averaged_sgd: L2 goes through the running mean, decoupled decay does 
 
 TEST_CASE("averaged_sgd refuses options outside their domain") {
   for (double beta : {1.0, -0.5, std::nan("")}) {
-    check_throws<ValueError>([&] { AveragedSGD optimizer({}, {.beta = beta}); }, "[averaged_sgd] beta must be");
-    check_throws<ValueError>([&] { AveragedSGDW optimizer({}, {.beta = beta}); }, "[averaged_sgdw] beta must be");
+    check_throws<ValueError>([&] { AveragedSGD optimizer({}, {.beta = beta}); },
+                             "[averaged_sgd] expected beta from 0 to below 1, got");
+    check_throws<ValueError>([&] { AveragedSGDW optimizer({}, {.beta = beta}); },
+                             "[averaged_sgdw] expected beta from 0 to below 1, got");
   }
 }

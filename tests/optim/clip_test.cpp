@@ -126,8 +126,9 @@ TEST_CASE("clipping: a change of the gradient clears the cached norm") {
 TEST_CASE("clipping refuses limits outside their domain and gradients of a failed backward pass") {
   for (double bad : {-1.0, kNaN}) {
     Parameter p = with_grad({3, 4});
-    check_throws<ValueError>([&] { clip_grad_norm({p}, bad); }, "[clip_grad_norm] the limit must not be negative");
-    check_throws<ValueError>([&] { clip_grad_value({p}, bad); }, "[clip_grad_value] the limit must not be negative");
+    check_throws<ValueError>([&] { clip_grad_norm({p}, bad); }, "[clip_grad_norm] expected a limit of at least 0, got");
+    check_throws<ValueError>([&] { clip_grad_value({p}, bad); },
+                             "[clip_grad_value] expected a limit of at least 0, got");
     check_equal(p.grad(), row({3, 4}));
   }
   Parameter good = with_grad({3, 4}), failed("failed", row({1}));

@@ -105,5 +105,5 @@ TEST_CASE("accumulation: count_targets ignores ignored targets") {
 
 TEST_CASE("accumulation: a negative count is refused") {
   Parameter p("p", row({1}));
-  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[divide_grads] the count must not be negative, but is -1");
+  check_throws<ValueError>([&] { divide_grads({p}, -1); }, "[divide_grads] expected a count of at least 0, got -1");
 }

@@ -251,16 +251,20 @@ TEST_CASE("optimizers: load_state refuses a state that does not match and change
   using Value = std::type_identity<ValueError>;
   using Name = std::type_identity<NameError>;
   using S = OptimizerState;
-  refused(Value(), [](S& s) { s.optimizer = "adam"; }, "[adamw] this is the state of another optimizer, adam");
-  refused(Value(), [](S& s) { s.options.at("beta2") = 0.5; }, "other options");
-  refused(Value(), [](S& s) { s.options.erase("eps"); }, "other options");
-  refused(Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "the state of b has 0 steps");
+  refused(Value(), [](S& s) { s.optimizer = "adam"; }, "[adamw] expected a state of adamw, got adam");
+  refused(
+      Value(), [](S& s) { s.options.at("beta2") = 0.5; },
+      "expected a state of the options beta1 0.9, beta2 0.999, eps 1e-08, got beta1 0.9, beta2 0.5, eps 1e-08");
+  refused(
+      Value(), [](S& s) { s.options.erase("eps"); },
+      "expected a state of the options beta1 0.9, beta2 0.999, eps 1e-08, got beta1 0.9, beta2 0.999");
+  refused(Value(), [](S& s) { s.parameters.at("b").steps = 0; }, "expected a state of b after at least 1 step, got 0");
   refused(Name(), [](S& s) { s.parameters["c"] = s.parameters["b"]; }, "no parameter of this optimizer is named 'c'");
   refused(Name(), [](S& s) { s.parameters["b"].slots.erase("exp_avg"); }, "the state of b has no 'exp_avg'");
   refused(Name(), [](S& s) { s.parameters["b"].slots["m"] = row({1}); }, "the state of b has an unknown 'm'");
   refused(
       std::type_identity<ShapeError>(), [](S& s) { s.parameters["b"].slots["exp_avg_sq"] = row({1, 2, 3, 4}); },
-      "'exp_avg_sq' of b has another shape; got shapes (2,2) and (4)");
+      "expected 'exp_avg_sq' of b of shape (2,2), got (4)");
 }
 
 TEST_CASE("optimizers: a rate that is negative or not finite is refused") {
@@ -269,7 +273,8 @@ TEST_CASE("optimizers: a rate that is negative or not finite is refused") {
     p.set_grads(1);
     auto optimizer = make(p.groups());
     for (double rate : {-0.1, kNaN, kInf})
-      check_throws<ValueError>([&] { optimizer->step(rate); }, "the learning rate must not be negative or infinite");
+      check_throws<ValueError>([&] { optimizer->step(rate); },
+                               "expected a learning rate that is finite and at least 0, got");
     check_equal(p.a.value(), row({1, -2, 3}));
     CHECK(optimizer->state().parameters.empty());
   });

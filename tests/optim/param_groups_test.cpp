@@ -74,7 +74,8 @@ TEST_CASE("param groups: optimizers refuse invalid groups") {
   check_throws<ValueError>(make({{.name = "g", .parameters = {Parameter()}}}), "group 'g' has an undefined parameter");
   for (double bad : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_throws<ValueError>(make({{.name = "g", .parameters = {w}, .weight_decay = bad}}),
-                             "group 'g' has a weight decay");
-    check_throws<ValueError>(make({{.name = "g", .parameters = {w}, .lr_scale = bad}}), "rate scale that is negative");
+                             "expected weight decay and rate scale of group 'g' finite and at least 0, got");
+    check_throws<ValueError>(make({{.name = "g", .parameters = {w}, .lr_scale = bad}}),
+                             "rate scale of group 'g' finite and at least 0, got");
   }
 }

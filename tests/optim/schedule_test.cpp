@@ -110,29 +110,38 @@ TEST_CASE("schedules refuse numbers outside their domain") {
            {[](index_t s) { return inverse_sqrt(s, {.peak = 1}); }, "[inverse_sqrt]"}}) {
     schedule(0);
     refused(schedule, name, -1);
-    refused(schedule, "a number of steps is negative: -1", -1);
+    refused(schedule, "expected steps of at least 0, got -1", -1);
   }
   for (double bad : {-1.0, kNaN, kInf}) {
-    refused([=](index_t s) { return constant(s, {.peak = bad}); }, "a rate is negative or not finite");
-    refused([=](index_t s) { return linear_decay(s, {.total = 9, .peak = 1, .floor = bad}); }, "a rate is negative");
-    refused([=](index_t s) { return cosine(s, {.total = 9, .peak = bad}); }, "a rate is negative");
-    refused([=](index_t s) { return cosine(s, {.total = 9, .peak = 1, .floor = bad}); }, "a rate is negative");
-    refused([=](index_t s) { return step_decay(s, {.every = 2, .peak = bad}); }, "a rate is negative");
+    refused([=](index_t s) { return constant(s, {.peak = bad}); },
+            "expected rates that are finite and at least 0, got");
+    refused([=](index_t s) { return linear_decay(s, {.total = 9, .peak = 1, .floor = bad}); },
+            "expected rates that are finite and at least 0, got ");
+    refused([=](index_t s) { return cosine(s, {.total = 9, .peak = bad}); },
+            "expected rates that are finite and at least 0, got ");
+    refused([=](index_t s) { return cosine(s, {.total = 9, .peak = 1, .floor = bad}); },
+            "expected rates that are finite and at least 0, got ");
+    refused([=](index_t s) { return step_decay(s, {.every = 2, .peak = bad}); },
+            "expected rates that are finite and at least 0, got ");
     refused([=](index_t s) { return step_decay(s, {.every = 2, .peak = 1, .factor = bad}); },
-            "factor must be from 0 to 1");
-    refused([=](index_t s) { return exponential_decay(s, {.peak = 1, .factor = bad}); }, "factor must be from 0 to 1");
-    refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = bad}); }, "a rate is negative");
-    refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = 1, .rise = bad}); }, "rise must be from 0 to 1");
+            "expected factor from 0 to 1, got ");
+    refused([=](index_t s) { return exponential_decay(s, {.peak = 1, .factor = bad}); },
+            "expected factor from 0 to 1, got ");
+    refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = bad}); },
+            "expected rates that are finite and at least 0, got ");
+    refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = 1, .rise = bad}); },
+            "expected rise from 0 to 1, got ");
     refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = 1, .start = bad}); },
-            "start must be from 0 to 1");
+            "expected start from 0 to 1, got ");
     refused([=](index_t s) { return one_cycle(s, {.total = 9, .peak = 1, .finish = bad}); },
-            "finish must be from 0 to 1");
-    refused([=](index_t s) { return inverse_sqrt(s, {.peak = bad}); }, "a rate is negative");
+            "expected finish from 0 to 1, got ");
+    refused([=](index_t s) { return inverse_sqrt(s, {.peak = bad}); },
+            "expected rates that are finite and at least 0, got ");
   }
   refused([](index_t s) { return cosine(s, {.warmup = -1, .total = 9, .peak = 1}); },
-          "a number of steps is negative: -1");
-  refused([](index_t s) { return cosine(s, {.total = -9, .peak = 1}); }, "a number of steps is negative: -9");
-  refused([](index_t s) { return step_decay(s, {.every = 0, .peak = 1}); }, "every must be at least 1, not 0");
+          "expected steps of at least 0, got -1");
+  refused([](index_t s) { return cosine(s, {.total = -9, .peak = 1}); }, "expected steps of at least 0, got -9");
+  refused([](index_t s) { return step_decay(s, {.every = 0, .peak = 1}); }, "expected every of at least 1, got 0");
   refused([](index_t s) { return warmup_stable_decay(s, {.warmup = 5, .total = 9, .decay = 5, .peak = 1}); },
-          "warm-up and decay need 10 steps, more than the total of 9");
+          "expected warm-up and decay within 9 steps, got 10");
 }

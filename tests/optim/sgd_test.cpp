@@ -74,12 +74,12 @@ TEST_CASE("sgd: without momentum only the number of steps is stored") {
 
 TEST_CASE("sgd refuses options outside their domain") {
   const auto make = [](const SgdOptions& options) { return [options] { SGD optimizer({}, options); }; };
-  check_throws<ValueError>(make({.momentum = 1}), "[sgd] momentum must be at least 0 and below 1");
+  check_throws<ValueError>(make({.momentum = 1}), "[sgd] expected momentum from 0 to below 1, got");
   check_throws<ValueError>(make({.momentum = -0.1}), "momentum");
   check_throws<ValueError>(make({.momentum = std::nan("")}), "momentum");
-  check_throws<ValueError>(make({.momentum = 0.9, .dampening = 1.5}), "dampening must be from 0 to 1");
+  check_throws<ValueError>(make({.momentum = 0.9, .dampening = 1.5}), "expected a dampening from 0 to 1, got");
   check_throws<ValueError>(make({.momentum = 0.9, .dampening = std::nan("")}), "dampening");
-  check_throws<ValueError>(make({.nesterov = true}), "nesterov needs a momentum and no dampening");
-  check_throws<ValueError>(make({.momentum = 0.9, .dampening = 0.1, .nesterov = true}), "nesterov needs");
-  check_throws<ValueError>([] { SGDW optimizer({}, {.momentum = 2}); }, "[sgdw] momentum");
+  check_throws<ValueError>(make({.nesterov = true}), "expected a momentum and no dampening for nesterov, got");
+  check_throws<ValueError>(make({.momentum = 0.9, .dampening = 0.1, .nesterov = true}), "for nesterov, got ");
+  check_throws<ValueError>([] { SGDW optimizer({}, {.momentum = 2}); }, "[sgdw] expected momentum");
 }

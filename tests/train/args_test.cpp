@@ -35,27 +35,27 @@ TEST_CASE("options have their defaults, then the values given") {
 
 TEST_CASE("bad arguments give one line and exit code 2") {
   const std::vector<Refused> table = {
-      {{"--width", "0"}, "--width takes a whole number from 1 to 4096, not '0'"},
-      {{"--width", "4097"}, "--width takes a whole number from 1 to 4096, not '4097'"},
-      {{"--width", "-5"}, "--width takes a whole number from 1 to 4096, not '-5'"},
-      {{"--width", "3.5"}, "--width takes a whole number from 1 to 4096, not '3.5'"},
-      {{"--width", "12x"}, "--width takes a whole number from 1 to 4096, not '12x'"},
-      {{"--width", "99999999999999999999"}, "not '99999999999999999999'"},
-      {{"--width", ""}, "--width takes a whole number from 1 to 4096, not ''"},
+      {{"--width", "0"}, "--width: expected a whole number from 1 to 4096, got '0'"},
+      {{"--width", "4097"}, "--width: expected a whole number from 1 to 4096, got '4097'"},
+      {{"--width", "-5"}, "--width: expected a whole number from 1 to 4096, got '-5'"},
+      {{"--width", "3.5"}, "--width: expected a whole number from 1 to 4096, got '3.5'"},
+      {{"--width", "12x"}, "--width: expected a whole number from 1 to 4096, got '12x'"},
+      {{"--width", "99999999999999999999"}, "got '99999999999999999999'"},
+      {{"--width", ""}, "--width: expected a whole number from 1 to 4096, got ''"},
       {{"--width="}, "--width"},
-      {{"--lr", "1.5"}, "--lr takes a number from 0 to 1, not '1.5'"},
-      {{"--lr", "-0.1"}, "--lr takes a number from 0 to 1, not '-0.1'"},
-      {{"--lr", "nan"}, "--lr takes a number from 0 to 1, not 'nan'"},
-      {{"--lr", "abc"}, "--lr takes a number from 0 to 1, not 'abc'"},
-      {{"--weight-decay", "inf"}, "--weight-decay takes a number of at least 0, not 'inf'"},
-      {{"--weight-decay", "1e999"}, "--weight-decay takes a number of at least 0, not '1e999'"},
-      {{"--cell", "LSTM"}, "--cell takes one of rnn, gru, lstm, not 'LSTM'"},
-      {{"--seed", "-1"}, "--seed takes a whole number of at least 0, not '-1'"},
-      {{"--steps", "0"}, "--steps takes a whole number from 1 to 1000000000, not '0'"},
-      {{"--threads", "0"}, "--threads takes a whole number from 1 to 1024, not '0'"},
+      {{"--lr", "1.5"}, "--lr: expected a number from 0 to 1, got '1.5'"},
+      {{"--lr", "-0.1"}, "--lr: expected a number from 0 to 1, got '-0.1'"},
+      {{"--lr", "nan"}, "--lr: expected a number from 0 to 1, got 'nan'"},
+      {{"--lr", "abc"}, "--lr: expected a number from 0 to 1, got 'abc'"},
+      {{"--weight-decay", "inf"}, "--weight-decay: expected a number of at least 0, got 'inf'"},
+      {{"--weight-decay", "1e999"}, "--weight-decay: expected a number of at least 0, got '1e999'"},
+      {{"--cell", "LSTM"}, "--cell: expected one of rnn, gru, lstm, got 'LSTM'"},
+      {{"--seed", "-1"}, "--seed: expected a whole number of at least 0, got '-1'"},
+      {{"--steps", "0"}, "--steps: expected a whole number from 1 to 1000000000, got '0'"},
+      {{"--threads", "0"}, "--threads: expected a whole number from 1 to 1024, got '0'"},
       {{"--lr", "-inf"}, "--lr"},
       {{"--width"}, "--width needs a value"},
-      {{"--lr", "--tied"}, "--lr takes a number from 0 to 1, not '--tied'"},
+      {{"--lr", "--tied"}, "--lr: expected a number from 0 to 1, got '--tied'"},
       {{"--tied=maybe"}, "maybe"},
       {{"--wdith", "5"}, "there is no option --wdith; did you mean --width?"},
       {{"--weight", "5"}, "there is no option --weight; did you mean --weight-decay?"},
@@ -123,9 +123,9 @@ TEST_CASE("wrong declarations are refused") {
   check_throws<UsageError>([&] { args.flag("help", ""); }, "option --help is declared twice");
   check_throws<UsageError>([&] { args.integer("steps", 1, {1, 2}, ""); }, "option --steps is declared twice");
   check_throws<UsageError>([&] { args.integer("depth", 3, {1, 2}, ""); },
-                           "[program] option --depth takes a whole number from 1 to 2, but its default is 3");
-  check_throws<UsageError>([&] { args.choice("cell", {"rnn"}, "gru", ""); }, "but its default is gru");
-  check_throws<UsageError>([&] { Args("program", "About.", {.steps = 0}); }, "option --steps takes");
+                           "[program] --depth: expected a whole number from 1 to 2, got the default 3");
+  check_throws<UsageError>([&] { args.choice("cell", {"rnn"}, "gru", ""); }, "got the default gru");
+  check_throws<UsageError>([&] { Args("program", "About.", {.steps = 0}); }, "--steps: expected");
 }
 
 TEST_CASE("options are read after parsing only, and a failed parse changes nothing") {
@@ -134,7 +134,7 @@ TEST_CASE("options are read after parsing only, and a failed parse changes nothi
   const auto width = args.integer("width", 5, {1, 9}, "");
   check_throws<UsageError>([&] { (void)*width; }, "[program] an option is read before the arguments are parsed");
   const char* bad[] = {"program", "--threads", "3", "--steps", "7", "--width", "10"};
-  check_throws<UsageError>([&] { args.parse(7, bad); }, "--width takes a whole number from 1 to 9, not '10'");
+  check_throws<UsageError>([&] { args.parse(7, bad); }, "--width: expected a whole number from 1 to 9, got '10'");
   CHECK(threads() == before);
   check_throws<UsageError>([&] { args.steps(); }, "before the arguments are parsed");
   const char* good[] = {"program", "--width", "6"};

@@ -38,5 +38,5 @@ TEST_CASE("the mean loss weighs every target alike, in eval mode") {
   store.train();
   check_throws<IndexError>([&] { mean_loss(store, model, {batch(1, 1, 2)}); }, "");
   CHECK(store.training());
-  check_throws<ValueError>([&] { mean_loss(store, model, {}); }, "[mean_loss] there are no batches");
+  check_throws<ValueError>([&] { mean_loss(store, model, {}); }, "[mean_loss] expected at least 1 batch, got 0");
 }

@@ -47,6 +47,6 @@ TEST_CASE("mismatches are told at once in one line") {
   mismatches.missing("b");
   mismatches.other("more");
   check_throws<MismatchError>([&] { mismatches.raise("op", "file"); },
-                              "[op] file does not fit: missing a, b; unexpected c; shape of d is (2,3) and should be "
-                              "(3,2); more");
+                              "[op] file does not fit: missing a, b; unexpected c; shape of d: expected (3,2), got "
+                              "(2,3); more");
 }

@@ -158,7 +158,8 @@ TEST_CASE("a run is resumed with its own options, text and program only") {
     CHECK(content_of(work.path() + "/run/run.json") == run_json_text);
   }
   const Finished rnn = run(XTAPE_CHAR_RNN, {"--resume", "run"}, work.path());
-  CHECK(rnn.err.find("run is a run of the program 'char_transformer', not of char_rnn") != std::string::npos);
+  CHECK(rnn.err.find("run: expected a run of the program char_rnn, got one of 'char_transformer'") !=
+        std::string::npos);
   const Finished moved =
       run(example.program, {"--resume", "run", "--text", "copy", "--width", "16", "--steps", "9", "--threads", "2"},
           work.path());

@@ -96,7 +96,7 @@ TEST_CASE("weights that do not fit are listed, and the model stays as it was") {
   check_throws<MismatchError>([&] { load_weights(path, store); },
                               "[load_weights] " + path +
                                   " does not fit: missing a.bias; unexpected more; shape of "
-                                  "a.weight is (2,3) and should be (3,2)");
+                                  "a.weight: expected (3,2), got (2,3)");
   if (!kDouble)
     check_throws<MismatchError>([&] { load_weights(path, store); },
                                 "element 4 of type F64 does not fit the type float");

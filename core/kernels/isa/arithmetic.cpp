@@ -8,21 +8,7 @@ namespace {
 
 template <class F>
 void map_binary(const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n, F f) {
-  if (step_a && step_b) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] = f(a[i], b[i]);
-  } else if (step_a) {
-    const real right = *b;
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] = f(a[i], right);
-  } else if (step_b) {
-    const real left = *a;
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) y[i] = f(left, b[i]);
-  } else {
-    const real value = n ? f(*a, *b) : 0;
-    for (index_t i = 0; i < n; ++i) y[i] = value;
-  }
+  map_pairs(a, step_a, b, step_b, y, n, [f](index_t, real p, real q) { return f(p, q); });
 }
 
 void binary(Binary f, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n) {
@@ -59,17 +45,16 @@ void affine(const real* x, real scale, real shift, real* y, index_t n) {
   for (index_t i = 0; i < n; ++i) y[i] = scale * x[i] + shift;
 }
 
-void scaled(const real* x, real scale, real* y, bool accumulate, index_t n) {
-  store_each(y, accumulate, n, [=](index_t i) { return scale * x[i]; });
+void scaled(const real* x, real scale, Output y, index_t n) {
+  store_each(y, n, [=](index_t i) { return scale * x[i]; });
 }
 
-void product(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n) {
-  store_each(y, accumulate, n, [=](index_t i) { return scale * a[i] * b[i]; });
+void product(const real* a, const real* b, real scale, Output y, index_t n) {
+  store_each(y, n, [=](index_t i) { return scale * a[i] * b[i]; });
 }
 
 }  // namespace
 
-extern const ArithmeticTable arithmetic_table;
 const ArithmeticTable arithmetic_table = {binary, affine, scaled, product};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -8,8 +8,6 @@ namespace {
 #include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
 
-inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
-
 /// Writes minus infinity past the first `visible` columns, up to the next multiple of kLanes, and returns that
 /// multiple.
 index_t pad_row(real* row, index_t visible) {
@@ -22,10 +20,6 @@ index_t pad_row(real* row, index_t visible) {
 
 void zero(real* x, index_t begin, index_t end) {
   for (index_t i = begin; i < end; i += kLanes) store(x + i, Lanes{});
-}
-
-double sum(const real* x, index_t n) {
-  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
 }
 
 /// exp(row - shift) in place; prefetches the next row, which is `stride` further.
@@ -115,7 +109,6 @@ bool rows_finite(const real* x, index_t stride, index_t rows, index_t width) {
 
 }  // namespace
 
-extern const AttentionTable attention_table;
 const AttentionTable attention_table = {kLanes, weights, score_gradients, row_dots, scale_rows, rows_finite};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -40,24 +40,29 @@ index_t finish_moments(const real* origin, double rows, double eps, double* mean
   return out_of_range;
 }
 
-index_t column_values(ColumnNorm norm, const real* weight, real* high, real* low, real* scale, index_t columns) {
+index_t column_values(const NormColumns& in, const real* weight, real* high, real* low, real* scale) {
+  const double* mean = in.mean;
+  const double* divisor = in.divisor;
+  const index_t columns = in.columns;
   const auto each = [=](auto weight_of) {
     index_t out_of_range = 0;
 #pragma GCC ivdep
     for (index_t c = 0; c < columns; ++c) {
       const double w = weight_of(c);
-      high[c] = static_cast<real>(norm.mean[c]);
-      low[c] = static_cast<real>(norm.mean[c] - static_cast<double>(high[c]));
-      scale[c] = static_cast<real>(1 / norm.divisor[c] * w);
-      out_of_range += trusted_column(norm.mean[c], norm.divisor[c], w) ? 0 : 1;
+      high[c] = static_cast<real>(mean[c]);
+      low[c] = static_cast<real>(mean[c] - static_cast<double>(high[c]));
+      scale[c] = static_cast<real>(1 / divisor[c] * w);
+      out_of_range += trusted_column(mean[c], divisor[c], w) ? 0 : 1;
     }
     return out_of_range;
   };
   return weight ? each([=](index_t c) { return static_cast<double>(weight[c]); }) : each([](index_t) { return 1.0; });
 }
 
-index_t gradient_means(const double* divisor, ColumnSums sums, double rows, real* dy_mean, real* x_factor,
-                       index_t columns) {
+index_t gradient_means(const NormColumns& in, ColumnSums sums, real* dy_mean, real* x_factor) {
+  const double* divisor = in.divisor;
+  const double rows = static_cast<double>(in.rows);
+  const index_t columns = in.columns;
   index_t out_of_range = 0;
 #pragma GCC ivdep
   for (index_t c = 0; c < columns; ++c) {
@@ -69,55 +74,42 @@ index_t gradient_means(const double* divisor, ColumnSums sums, double rows, real
   return out_of_range;
 }
 
-void normalize(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
-               index_t columns) {
-  for (index_t r = 0; r < rows; ++r) {
-    const real* row = x + r * columns;
-    real* out = y + r * columns;
-    if (bias) {
-#pragma GCC ivdep
-      for (index_t c = 0; c < columns; ++c) out[c] = ((row[c] - mean.high[c]) - mean.low[c]) * scale[c] + bias[c];
-    } else {
-#pragma GCC ivdep
-      for (index_t c = 0; c < columns; ++c) out[c] = ((row[c] - mean.high[c]) - mean.low[c]) * scale[c];
-    }
+void normalize(const CenteredRows& in, const real* scale, const real* bias, real* y) {
+  for (index_t r = 0; r < in.rows; ++r, y += in.columns) {
+    const CenteredRows x = in.from(r);
+    if (bias) store_each({y}, in.columns, [=](index_t c) { return x[c] * scale[c] + bias[c]; });
+    else store_each({y}, in.columns, [=](index_t c) { return x[c] * scale[c]; });
   }
 }
 
-void gradient_sums(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,
-                   index_t columns, real* dy_sums, real* dy_x_hat_sums) {
+void gradient_sums(const CenteredRows& in, const real* inverse_std, const real* dy, real* dy_sums,
+                   real* dy_x_hat_sums) {
+  const index_t columns = in.columns;
   for (index_t c = 0; c < columns; ++c) dy_sums[c] = dy_x_hat_sums[c] = 0;
-  for (index_t r = 0; r < rows; ++r) {
-    const real* row = x + r * columns;
-    const real* dy_row = dy + r * columns;
+  for (index_t r = 0; r < in.rows; ++r, dy += columns) {
+    const CenteredRows x = in.from(r);
 #pragma GCC ivdep
     for (index_t c = 0; c < columns; ++c) {
-      dy_sums[c] += dy_row[c];
-      dy_x_hat_sums[c] += dy_row[c] * (((row[c] - mean.high[c]) - mean.low[c]) * inverse_std[c]);
+      dy_sums[c] += dy[c];
+      dy_x_hat_sums[c] += dy[c] * (x[c] * inverse_std[c]);
     }
   }
 }
 
 /// dx = scale (dy - dy_mean - (x - mean) x_factor) (Ioffe, Szegedy 2015), or scale dy if dy_mean is null.
-void backward(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
-              const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns) {
-  for (index_t r = 0; r < rows; ++r) {
-    const real* row = x + r * columns;
-    const real* dy_row = dy + r * columns;
-    real* out = dx + r * columns;
-    if (!dy_mean) {
-      store_each(out, accumulate, columns, [=](index_t c) { return scale[c] * dy_row[c]; });
-      continue;
-    }
-    store_each(out, accumulate, columns, [=](index_t c) {
-      return scale[c] * (dy_row[c] - dy_mean[c] - ((row[c] - mean.high[c]) - mean.low[c]) * x_factor[c]);
-    });
+void backward(const CenteredRows& in, const real* scale, const real* dy, const real* dy_mean, const real* x_factor,
+              Output dx) {
+  for (index_t r = 0; r < in.rows; ++r, dy += in.columns) {
+    const CenteredRows x = in.from(r);
+    const Output to = dx.at(r * in.columns);
+    if (dy_mean)
+      store_each(to, in.columns, [=](index_t c) { return scale[c] * (dy[c] - dy_mean[c] - x[c] * x_factor[c]); });
+    else store_each(to, in.columns, [=](index_t c) { return scale[c] * dy[c]; });
   }
 }
 
 }  // namespace
 
-extern const BatchNormTable batch_norm_table;
 const BatchNormTable batch_norm_table = {moments,   finish_moments, column_values, gradient_means,
                                          normalize, gradient_sums,  backward};
 

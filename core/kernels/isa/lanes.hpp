@@ -15,6 +15,7 @@ constexpr index_t kLanes = 64 / sizeof(real);
 constexpr index_t kBlock = 16 * kLanes;  // partial sums in `real` never run longer than this per lane group
 
 inline Lanes load(const real* x) { return *reinterpret_cast<const UnalignedLanes*>(x); }
+inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
 
 /// x in every lane. (Lanes - real does it too, but with half registers GCC puts them together one by one.)
 inline Lanes splat(real x) {
@@ -127,6 +128,31 @@ inline double sum_of(index_t n, Term term, Last last) {
   total += rest.sum();
   for (; i < n; ++i) total += static_cast<double>(last(i));
   return total;
+}
+
+inline double sum(const real* x, index_t n) {
+  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
+}
+
+/// The sum of x - origin.
+inline double sum_of_differences(const real* x, real origin, index_t n) {
+  const Lanes origins = splat(origin);
+  return sum_of(n, [=](index_t i) { return load(x + i) - origins; }, [=](index_t i) { return x[i] - origin; });
+}
+
+/// The sum of ((x - high) - low)^2.
+inline double sum_of_squared_differences(const real* x, real high, real low, index_t n) {
+  const Lanes highs = splat(high), lows = splat(low);
+  return sum_of(
+      n,
+      [=](index_t i) {
+        const Lanes d = (load(x + i) - highs) - lows;
+        return d * d;
+      },
+      [=](index_t i) {
+        const real d = (x[i] - high) - low;
+        return d * d;
+      });
 }
 
 /// In double throughout: squares of floats overflow or vanish in float.

@@ -5,35 +5,24 @@ namespace {
 
 #include <xtape/core/kernels/isa/lanes.hpp>
 #include <xtape/core/kernels/isa/math.hpp>
+#include <xtape/core/kernels/isa/store.hpp>
 
 /// y = (x - mean) / sqrt(variance + eps) * weight + bias over one row (Ba, Kiros, Hinton 2016), with the biased
 /// variance in a second pass. With a null mean nothing is subtracted: x / sqrt(mean(x^2) + eps) * weight (Zhang,
 /// Sennrich 2019). weight and bias may be null. x[0] is subtracted before the sum, so that equal elements give 0.
-bool layer_norm(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
-                real* inverse_std, index_t width) {
+bool layer_norm(const NormInput& in, index_t row, real* y, double* mean, real* inverse_std) {
+  const index_t width = in.width;
+  const real *x = in.x + row * width, *weight = in.weight, *bias = in.bias;
   Split near{0, 0};  // almost the mean, and known sooner
   if (mean) {
     const real pivot = x[0];
-    const Lanes pivots = splat(pivot);
-    const double sum =
-        sum_of(width, [=](index_t i) { return load(x + i) - pivots; }, [=](index_t i) { return x[i] - pivot; });
-    const double offset = sum / static_cast<double>(width);
+    const double offset = sum_of_differences(x, pivot, width) / static_cast<double>(width);
     *mean = static_cast<double>(pivot) + offset;
     near = {pivot, static_cast<real>(offset)};
   }
   const Split c = mean ? split(*mean) : near;
-  const Lanes high = splat(near.high), low = splat(near.low);
-  const double squares = sum_of(
-      width,
-      [=](index_t i) {
-        const Lanes d = (load(x + i) - high) - low;
-        return d * d;
-      },
-      [=](index_t i) {
-        const real d = (x[i] - near.high) - near.low;
-        return d * d;
-      });
-  const double variance = squares / static_cast<double>(width) + eps;
+  const double squares = sum_of_squared_differences(x, near.high, near.low, width);
+  const double variance = squares / static_cast<double>(width) + in.eps;
   if (!trusted_variance(variance)) return false;
   const real r = static_cast<real>(1 / __builtin_sqrt(variance));
   *inverse_std = r;
@@ -71,7 +60,7 @@ struct RowBackward {
   real g(index_t i) const { return weight ? dy[i] * weight[i] : dy[i]; }
 
   /// Returns false, with dx unchanged, if the gradients are so large that their differences may overflow.
-  bool input(bool subtract_mean, real* dx, bool accumulate) const {
+  bool input(bool subtract_mean, Output dx) const {
     const RowBackward row = *this;  // a local copy stays in registers: the stores below cannot alias it
     const double n = static_cast<double>(width);
     const auto sum_of_g = [=] {
@@ -84,13 +73,7 @@ struct RowBackward {
     if (!(__builtin_fabs(first) + __builtin_fabs(second) <= kLargestMean)) return false;
     const real mean_g = static_cast<real>(first), mean_gn = static_cast<real>(second);
     const auto term = [=](index_t i) { return row.inverse_std * (row.g(i) - mean_g - row.x_hat(i) * mean_gn); };
-    if (accumulate) {
-#pragma GCC ivdep
-      for (index_t i = 0; i < row.width; ++i) dx[i] += term(i);
-    } else {
-#pragma GCC ivdep
-      for (index_t i = 0; i < row.width; ++i) dx[i] = term(i);
-    }
+    store_each(dx, row.width, term);
     return true;
   }
 
@@ -107,12 +90,12 @@ struct RowBackward {
   }
 };
 
-index_t layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias) {
+index_t layer_norm_backward(const NormRows& in, Output dx, real* dweight, real* dbias) {
   for (index_t r = 0; r < in.rows; ++r) {
     const index_t at = r * in.width;
     const Split mean = in.mean ? split(in.mean[r]) : Split{0, 0};
     const RowBackward row{in.x + at, in.weight, in.dy + at, mean, in.inverse_std[r], in.width};
-    if (row.inverse_std == 0 || (dx && !row.input(in.mean, dx + at, accumulate))) return r;
+    if (row.inverse_std == 0 || (dx.data && !row.input(in.mean, dx.at(at)))) return r;
     if (dweight) row.add_to_weight(dweight);
     if (dbias) row.add_to_bias(dbias);
   }
@@ -121,7 +104,6 @@ index_t layer_norm_backward(const NormRows& in, real* dx, bool accumulate, real*
 
 }  // namespace
 
-extern const LayerNormTable layer_norm_table;
 const LayerNormTable layer_norm_table = {layer_norm, layer_norm_backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

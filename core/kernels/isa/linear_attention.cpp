@@ -5,7 +5,6 @@ namespace {
 
 #include <xtape/core/kernels/isa/lanes.hpp>
 
-inline void store(real* x, Lanes v) { *reinterpret_cast<UnalignedLanes*>(x) = v; }
 inline Lanes all(real x) { return x - Lanes{}; }
 
 /// m[r] += a[r] x for rows of `columns`, a multiple of kLanes.
@@ -76,7 +75,6 @@ void gemv(const real* m, index_t rows, index_t columns, const real* x, real* out
 
 }  // namespace
 
-extern const LinearAttentionTable linear_attention_table;
 const LinearAttentionTable linear_attention_table = {kLanes, ger, gemv_transposed, gemv};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

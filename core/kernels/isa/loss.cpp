@@ -115,16 +115,16 @@ struct DivergenceOfLogs {
 };
 
 template <class Run>
-void with_loss(Loss f, LossParameters p, const Run& run) {
-  switch (f) {
+void with_loss(const LossOperands& in, const Run& run) {
+  switch (in.f) {
     case Loss::squared:
       return run(Squared{});
     case Loss::absolute:
       return run(Absolute{});
     case Loss::huber:
-      return run(Huber{p.delta});
+      return run(Huber{in.delta});
     case Loss::binary_cross_entropy:
-      return p.pos_weight ? run(BinaryCrossEntropy<true>{p.pos_weight}) : run(BinaryCrossEntropy<false>{nullptr});
+      return in.pos_weight ? run(BinaryCrossEntropy<true>{in.pos_weight}) : run(BinaryCrossEntropy<false>{nullptr});
     case Loss::divergence:
       return run(Divergence{});
     case Loss::divergence_of_logs:
@@ -132,37 +132,32 @@ void with_loss(Loss f, LossParameters p, const Run& run) {
   }
 }
 
-void value(Loss f, LossParameters p, const real* x, const real* t, real* loss, index_t n) {
-  with_loss(f, p, [=](auto function) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) loss[i] = function.value(x[i], t[i], i);
+void value(const LossOperands& in, real* loss) {
+  with_loss(in, [=, x = in.x, t = in.t, n = in.n](auto function) {
+    store_each({loss}, n, [=](index_t i) { return function.value(x[i], t[i], i); });
   });
 }
 
-/// out[i] = product(weights[i * step], i). A weight of exactly zero gives zero even where the derivative is infinite.
+/// out[i] = product(weights[i], i). A weight of exactly zero gives zero even where the derivative is infinite.
 template <class Product>
-void weighted(const real* weights, index_t step, real* out, bool accumulate, index_t n, Product product) {
-  const real first = n > 0 ? *weights : 0;
+void weighted(LossWeights weights, Output out, index_t n, Product product) {
+  const real first = n > 0 ? *weights.data : 0;
   const auto term = [=](real weight, index_t i) {
     const real gradient = product(weight, i);
     return weight == 0 ? 0 : gradient;
   };
-  if (step) store_each(out, accumulate, n, [=](index_t i) { return term(weights[i], i); });
-  else store_each(out, accumulate, n, [=](index_t i) { return term(first, i); });
+  if (weights.step) store_each(out, n, [=, each = weights.data](index_t i) { return term(each[i], i); });
+  else store_each(out, n, [=](index_t i) { return term(first, i); });
 }
 
-void backward(Loss f, LossParameters p, Side side, const real* x, const real* t, const real* weights, index_t step,
-              real* out, bool accumulate, index_t n) {
-  with_loss(f, p, [=](auto function) {
+void backward(const LossOperands& in, Side side, LossWeights weights, Output out) {
+  with_loss(in, [=, x = in.x, t = in.t, n = in.n](auto function) {
     if (side == Side::input)
-      weighted(weights, step, out, accumulate, n,
-               [=](real g, index_t i) { return function.by_input(g, x[i], t[i], i); });
+      weighted(weights, out, n, [=](real g, index_t i) { return function.by_input(g, x[i], t[i], i); });
     else if (side == Side::target)
-      weighted(weights, step, out, accumulate, n,
-               [=](real g, index_t i) { return function.by_target(g, x[i], t[i], i); });
+      weighted(weights, out, n, [=](real g, index_t i) { return function.by_target(g, x[i], t[i], i); });
     else if constexpr (requires { function.pos_weight; })
-      weighted(weights, step, out, accumulate, n,
-               [=](real g, index_t i) { return function.by_pos_weight(g, x[i], t[i], i); });
+      weighted(weights, out, n, [=](real g, index_t i) { return function.by_pos_weight(g, x[i], t[i], i); });
   });
 }
 
@@ -171,33 +166,34 @@ double sum_below(const real* x, real top, index_t n) {
 }
 
 /// An element with q = 0 adds nothing, even if x is minus infinity.
-double soft_target_loss(const real* x, const real* t, real a, real b, LogSum log_sum, double* total, index_t n) {
+double soft_target_loss(const SoftTargets& in, LogSum log_sum, double* total) {
   const real shift = log_sum.shift, rest = static_cast<real>(__builtin_log(log_sum.total));
-  *total = sum_of(n, [=](index_t i) { return a * load(t + i) + b; }, [=](index_t i) { return a * t[i] + b; });
+  const auto targets = [=](index_t i) { return in.a * load(in.t + i) + in.b; };
+  const auto target = [=](index_t i) { return in.a * in.t[i] + in.b; };
+  *total = sum_of(in.n, targets, target);
   return sum_of(
-      n,
+      in.n,
       [=](index_t i) {
-        const Lanes q = a * load(t + i) + b, term = q * ((shift - load(x + i)) + rest);
+        const Lanes q = targets(i), term = q * ((shift - load(in.x + i)) + rest);
         return q == 0 ? Lanes{} : term;
       },
       [=](index_t i) {
-        const real q = a * t[i] + b;
-        return q == 0 ? 0 : q * ((shift - x[i]) + rest);
+        const real q = target(i);
+        return q == 0 ? 0 : q * ((shift - in.x[i]) + rest);
       });
 }
 
 /// Where the exponential or q is 0, so is its product.
-void scaled_exp_minus_target(const real* x, real shift, real scale, const real* t, real weight, real a, real b, real* y,
-                             bool accumulate, index_t n) {
-  store_each(y, accumulate, n, [=](index_t i) {
-    const real e = exp_of_nonpositive(x[i] - shift), q = a * t[i] + b, first = scale * e, second = weight * q;
+void scaled_exp_minus_target(const SoftTargets& in, real shift, real scale, real weight, Output y) {
+  store_each(y, in.n, [=](index_t i) {
+    const real e = exp_of_nonpositive(in.x[i] - shift), q = in.a * in.t[i] + in.b;
+    const real first = scale * e, second = weight * q;
     return (e == 0 ? 0 : first) - (q == 0 ? 0 : second);
   });
 }
 
 }  // namespace
 
-extern const LossTable loss_table;
 const LossTable loss_table = {value, backward, sum_below, soft_target_loss, scaled_exp_minus_target};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

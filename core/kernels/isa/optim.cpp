@@ -70,7 +70,6 @@ double momentum(const MomentumStep& s, const real* gradient, real* value, real* 
 
 }  // namespace
 
-extern const OptimTable optim_table;
 const OptimTable optim_table = {adam, momentum};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -65,59 +65,71 @@ struct Gates {
   T* b;
   T* c;
   T* d;
-  Gates(T* gates, index_t row, index_t hidden)
-      : a(gates + row * 4 * hidden), b(a + hidden), c(b + hidden), d(c + hidden) {}
+  Gates(T* gates, index_t hidden)
+      : a(gates), b(offset_pointer(a, hidden)), c(offset_pointer(b, hidden)), d(offset_pointer(c, hidden)) {}
 };
 
-void lstm(const GateRows& p) {
-  const index_t n = p.hidden;
-  const Gates bias(p.bias, 0, n);
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n);
-    const real* before = p.c_before + row * n;
-    real* c = p.c + row * n;
-    real* h = p.h + row * n;
+/// One row of a step with four gates: its arrays, and their gradients `d..`. Those that are not given are null.
+struct Row {
+  Gates<real> gates, dgates;
+  const real *h_before, *c_before;
+  real *h, *c, *dh, *dc, *dc_step;
+
+  Row(const GateRows& p, const GateGrads& g, index_t row)
+      : gates(p.gates + row * 4 * p.hidden, p.hidden),
+        dgates(offset_pointer(g.dgates, row * 4 * p.hidden), p.hidden),
+        h_before(p.h_before + row * p.hidden),
+        c_before(offset_pointer(p.c_before, row * p.hidden)),
+        h(offset_pointer(p.h, row * p.hidden)),
+        c(offset_pointer(p.c, row * p.hidden)),
+        dh(offset_pointer(g.dh, row * p.hidden)),
+        dc(offset_pointer(g.dc, row * p.hidden)),
+        dc_step(offset_pointer(g.dc_step, row * p.hidden)) {}
+};
+
+/// body(row, j) for each unit j of each row.
+template <class Body>
+void for_units(const GateRows& p, const GateGrads& grads, Body body) {
+  for (index_t r = 0; r < p.rows; ++r) {
+    const Row row(p, grads, r);
 #pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real i = sigmoid(at.a[j] + bias.a[j]);
-      const real f = sigmoid(at.b[j] + bias.b[j]);
-      const real g = hyperbolic_tangent(at.c[j] + bias.c[j]);
-      const real o = sigmoid(at.d[j] + bias.d[j]);
-      const real state = f * before[j] + i * g;
-      at.a[j] = i;
-      at.b[j] = f;
-      at.c[j] = g;
-      at.d[j] = o;
-      c[j] = state;
-      h[j] = o * hyperbolic_tangent(state);
-    }
+    for (index_t j = 0; j < p.hidden; ++j) body(row, j);
   }
+}
+
+void lstm(const GateRows& p) {
+  const Gates<const real> bias(p.bias, p.hidden);
+  for_units(p, {}, [=](const Row& row, index_t j) {
+    const Gates<real> at = row.gates;
+    const real i = sigmoid(at.a[j] + bias.a[j]);
+    const real f = sigmoid(at.b[j] + bias.b[j]);
+    const real g = hyperbolic_tangent(at.c[j] + bias.c[j]);
+    const real o = sigmoid(at.d[j] + bias.d[j]);
+    const real state = f * row.c_before[j] + i * g;
+    at.a[j] = i;
+    at.b[j] = f;
+    at.c[j] = g;
+    at.d[j] = o;
+    row.c[j] = state;
+    row.h[j] = o * hyperbolic_tangent(state);
+  });
 }
 
 /// dc becomes the gradient of the state before the step; `keep_dc` also stores that of the state after it.
 template <bool keep_dc>
 void lstm_rows_backward(const GateRows& p, const GateGrads& grads) {
-  const index_t n = p.hidden;
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n), to(grads.dgates, row, n);
-    const real* before = p.c_before + row * n;
-    const real* c = p.c + row * n;
-    const real* dh = grads.dh + row * n;
-    real* dc = grads.dc + row * n;
-    real* dc_step = keep_dc ? grads.dc_step + row * n : nullptr;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real i = at.a[j], f = at.b[j], g = at.c[j], o = at.d[j];
-      const real t = hyperbolic_tangent(c[j]);
-      const real dc_total = dc[j] + dh[j] * o * (1 - t * t);
-      to.a[j] = dc_total * g * i * (1 - i);
-      to.b[j] = dc_total * before[j] * f * (1 - f);
-      to.c[j] = dc_total * i * (1 - g * g);
-      to.d[j] = dh[j] * t * o * (1 - o);
-      if (keep_dc) dc_step[j] = dc_total;
-      dc[j] = dc_total * f;
-    }
-  }
+  for_units(p, grads, [](const Row& row, index_t j) {
+    const Gates<real> at = row.gates, to = row.dgates;
+    const real i = at.a[j], f = at.b[j], g = at.c[j], o = at.d[j], dh = row.dh[j];
+    const real t = hyperbolic_tangent(row.c[j]);
+    const real dc = row.dc[j] + dh * o * (1 - t * t);
+    to.a[j] = dc * g * i * (1 - i);
+    to.b[j] = dc * row.c_before[j] * f * (1 - f);
+    to.c[j] = dc * i * (1 - g * g);
+    to.d[j] = dh * t * o * (1 - o);
+    if constexpr (keep_dc) row.dc_step[j] = dc;
+    row.dc[j] = dc * f;
+  });
 }
 
 void lstm_backward(const GateRows& p, const GateGrads& grads) {
@@ -128,116 +140,78 @@ void lstm_backward(const GateRows& p, const GateGrads& grads) {
 // GRU, reset after the product: columns r, z, m = W_n h + b_m, n.
 
 void gru(const GateRows& p) {
-  const index_t n = p.hidden;
-  const Gates bias(p.bias, 0, n);
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n);
-    const real* before = p.h_before + row * n;
-    real* h = p.h + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real r = sigmoid(at.a[j] + bias.a[j]);
-      const real z = sigmoid(at.b[j] + bias.b[j]);
-      const real m = at.c[j] + bias.c[j];
-      const real candidate = hyperbolic_tangent(at.d[j] + bias.d[j] + r * m);
-      at.a[j] = r;
-      at.b[j] = z;
-      at.c[j] = m;
-      at.d[j] = candidate;
-      h[j] = (1 - z) * candidate + z * before[j];
-    }
-  }
+  const Gates<const real> bias(p.bias, p.hidden);
+  for_units(p, {}, [=](const Row& row, index_t j) {
+    const Gates<real> at = row.gates;
+    const real r = sigmoid(at.a[j] + bias.a[j]);
+    const real z = sigmoid(at.b[j] + bias.b[j]);
+    const real m = at.c[j] + bias.c[j];
+    const real candidate = hyperbolic_tangent(at.d[j] + bias.d[j] + r * m);
+    at.a[j] = r;
+    at.b[j] = z;
+    at.c[j] = m;
+    at.d[j] = candidate;
+    row.h[j] = (1 - z) * candidate + z * row.h_before[j];
+  });
 }
 
 /// dh becomes the direct part of the gradient of the state before the step; the product with the weights adds the rest.
 void gru_backward(const GateRows& p, const GateGrads& grads) {
-  const index_t n = p.hidden;
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n), to(grads.dgates, row, n);
-    const real* before = p.h_before + row * n;
-    real* dh = grads.dh + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real r = at.a[j], z = at.b[j], m = at.c[j], candidate = at.d[j];
-      const real dn = dh[j] * (1 - z) * (1 - candidate * candidate);
-      to.a[j] = dn * m * r * (1 - r);
-      to.b[j] = dh[j] * (before[j] - candidate) * z * (1 - z);
-      to.c[j] = dn * r;
-      to.d[j] = dn;
-      dh[j] = dh[j] * z;
-    }
-  }
+  for_units(p, grads, [](const Row& row, index_t j) {
+    const Gates<real> at = row.gates, to = row.dgates;
+    const real r = at.a[j], z = at.b[j], m = at.c[j], candidate = at.d[j], dh = row.dh[j];
+    const real dn = dh * (1 - z) * (1 - candidate * candidate);
+    to.a[j] = dn * m * r * (1 - r);
+    to.b[j] = dh * (row.h_before[j] - candidate) * z * (1 - z);
+    to.c[j] = dn * r;
+    to.d[j] = dn;
+    row.dh[j] = dh * z;
+  });
 }
 
 // GRU, reset before the product, in two passes around the second product: columns r, z, m = r h, n.
 
 void gru_reset(const GateRows& p) {
-  const index_t n = p.hidden;
-  const Gates bias(p.bias, 0, n);
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n);
-    const real* before = p.h_before + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real r = sigmoid(at.a[j] + bias.a[j]);
-      at.a[j] = r;
-      at.b[j] = sigmoid(at.b[j] + bias.b[j]);
-      at.c[j] = r * before[j];
-    }
-  }
+  const Gates<const real> bias(p.bias, p.hidden);
+  for_units(p, {}, [=](const Row& row, index_t j) {
+    const Gates<real> at = row.gates;
+    const real r = sigmoid(at.a[j] + bias.a[j]);
+    at.a[j] = r;
+    at.b[j] = sigmoid(at.b[j] + bias.b[j]);
+    at.c[j] = r * row.h_before[j];
+  });
 }
 
 void gru_update(const GateRows& p) {
-  const index_t n = p.hidden;
-  const Gates bias(p.bias, 0, n);
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n);
-    const real* before = p.h_before + row * n;
-    real* h = p.h + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real candidate = hyperbolic_tangent(at.d[j] + bias.d[j]);
-      at.d[j] = candidate;
-      h[j] = (1 - at.b[j]) * candidate + at.b[j] * before[j];
-    }
-  }
+  const Gates<const real> bias(p.bias, p.hidden);
+  for_units(p, {}, [=](const Row& row, index_t j) {
+    const Gates<real> at = row.gates;
+    const real candidate = hyperbolic_tangent(at.d[j] + bias.d[j]);
+    at.d[j] = candidate;
+    row.h[j] = (1 - at.b[j]) * candidate + at.b[j] * row.h_before[j];
+  });
 }
 
 void gru_update_backward(const GateRows& p, const GateGrads& grads) {
-  const index_t n = p.hidden;
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n), to(grads.dgates, row, n);
-    const real* before = p.h_before + row * n;
-    real* dh = grads.dh + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real z = at.b[j], candidate = at.d[j];
-      to.b[j] = dh[j] * (before[j] - candidate) * z * (1 - z);
-      to.d[j] = dh[j] * (1 - z) * (1 - candidate * candidate);
-      dh[j] = dh[j] * z;
-    }
-  }
+  for_units(p, grads, [](const Row& row, index_t j) {
+    const real z = row.gates.b[j], candidate = row.gates.d[j], dh = row.dh[j];
+    row.dgates.b[j] = dh * (row.h_before[j] - candidate) * z * (1 - z);
+    row.dgates.d[j] = dh * (1 - z) * (1 - candidate * candidate);
+    row.dh[j] = dh * z;
+  });
 }
 
 /// On entry the third column of dgates is the gradient of m.
 void gru_reset_backward(const GateRows& p, const GateGrads& grads) {
-  const index_t n = p.hidden;
-  for (index_t row = 0; row < p.rows; ++row) {
-    const Gates at(p.gates, row, n), to(grads.dgates, row, n);
-    const real* before = p.h_before + row * n;
-    real* dh = grads.dh + row * n;
-#pragma GCC ivdep
-    for (index_t j = 0; j < n; ++j) {
-      const real r = at.a[j], dm = to.c[j];
-      to.a[j] = dm * before[j] * r * (1 - r);
-      dh[j] += dm * r;
-    }
-  }
+  for_units(p, grads, [](const Row& row, index_t j) {
+    const real r = row.gates.a[j], dm = row.dgates.c[j];
+    row.dgates.a[j] = dm * row.h_before[j] * r * (1 - r);
+    row.dh[j] += dm * r;
+  });
 }
 
 }  // namespace
 
-extern const RecurrentTable recurrent_table;
 const RecurrentTable recurrent_table = {
     rnn,          rnn_backward, lstm,       lstm_backward,       gru,
     gru_backward, gru_reset,    gru_update, gru_update_backward, gru_reset_backward};

@@ -4,10 +4,7 @@ namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
 #include <xtape/core/kernels/isa/lanes.hpp>
-
-double sum(const real* x, index_t n) {
-  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
-}
+#include <xtape/core/kernels/isa/store.hpp>
 
 double dot(const real* x, const real* y, index_t n) {
   return sum_of(n, [x, y](index_t i) { return load(x + i) * load(y + i); }, [x, y](index_t i) { return x[i] * y[i]; });
@@ -76,54 +73,26 @@ real extreme(const real* x, index_t n, bool largest) {
 }
 
 /// dx = dy / k at the k elements equal to y (to NaN, if y is NaN), 0 elsewhere.
-void max_min_backward_row(const real* x, real y, real dy, real* dx, bool accumulate, index_t n) {
+void max_min_backward_row(const real* x, real y, real dy, Output dx, index_t n) {
   const auto tied = [=](index_t i) { return (x[i] == y) | ((x[i] != x[i]) & (y != y)); };
   index_t ties = 0;
   for (index_t i = 0; i < n; ++i) ties += tied(i);
   const real share = dy / static_cast<real>(ties);
-  if (accumulate) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] += tied(i) ? share : 0;
-  } else {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] = tied(i) ? share : 0;
-  }
+  store_each(dx, n, [=](index_t i) { return tied(i) ? share : 0; });
 }
 
 /// The mean, and the sum of the squared differences from it. x[0] is subtracted first, so that a large mean costs no
 /// digits.
 void moments(const real* x, index_t n, double* mean, double* squares) {
   const real pivot = x[0];
-  const Lanes pivots = splat(pivot);
-  const double shift =
-      sum_of(n, [=](index_t i) { return load(x + i) - pivots; }, [=](index_t i) { return x[i] - pivot; });
-  const double offset = shift / static_cast<double>(n);
+  const double offset = sum_of_differences(x, pivot, n) / static_cast<double>(n);
   *mean = static_cast<double>(pivot) + offset;
-  const real low = static_cast<real>(offset);
-  const Lanes lows = splat(low);
-  const double sum = sum_of(
-      n,
-      [=](index_t i) {
-        const Lanes d = (load(x + i) - pivots) - lows;
-        return d * d;
-      },
-      [=](index_t i) {
-        const real d = (x[i] - pivot) - low;
-        return d * d;
-      });
-  *squares = sum;
+  *squares = sum_of_squared_differences(x, pivot, static_cast<real>(offset), n);
 }
 
 /// dx = scale (x - mean).
-void subtract_mean(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n) {
-  const auto term = [=](index_t i) { return static_cast<real>(scale * (static_cast<double>(x[i]) - mean)); };
-  if (accumulate) {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] += term(i);
-  } else {
-#pragma GCC ivdep
-    for (index_t i = 0; i < n; ++i) dx[i] = term(i);
-  }
+void subtract_mean(const real* x, double mean, double scale, Output dx, index_t n) {
+  store_each(dx, n, [=](index_t i) { return static_cast<real>(scale * (static_cast<double>(x[i]) - mean)); });
 }
 
 /// Adds how many elements lie below `low` and above `high`; n is at most 2^31 - 1.
@@ -139,7 +108,6 @@ void count_tails(const real* x, index_t n, real low, real high, index_t* below, 
 
 }  // namespace
 
-extern const ReduceTable reduce_table;
 const ReduceTable reduce_table = {sum,        sum_of_squares, largest_magnitude, dot,
                                   all_finite, column_sums,    extreme,           max_min_backward_row,
                                   moments,    subtract_mean,  count_tails};

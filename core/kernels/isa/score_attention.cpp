@@ -29,7 +29,6 @@ void tanh_sums_backward(real u, const real* t, const real* w, index_t width, rea
 
 }  // namespace
 
-extern const ScoreAttentionTable score_attention_table;
 const ScoreAttentionTable score_attention_table = {tanh_sums, tanh_sums_backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

@@ -14,7 +14,6 @@ void transpose(const real* from, index_t from_stride, index_t next, real* to, in
 
 }  // namespace
 
-extern const ShapeTable shape_table;
 const ShapeTable shape_table = {transpose};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

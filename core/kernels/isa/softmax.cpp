@@ -10,10 +10,6 @@ namespace {
 /// The largest element, or 0 for a row of minus infinities, which has no finite element to subtract.
 real safe_shift(real most) { return most == kMinusInfinity ? 0 : most; }
 
-double sum(const real* x, index_t n) {
-  return sum_of(n, [x](index_t i) { return load(x + i); }, [x](index_t i) { return x[i]; });
-}
-
 /// y = exp(x - max) / sum; a row of minus infinities gives zeros.
 void softmax(const real* x, real* y, index_t n) {
   const real shift = safe_shift(largest(x, n));
@@ -56,7 +52,7 @@ void log_softmax(const real* x, LogSum log_sum, real* y, index_t n) {
 
 /// dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T. Where y is 0 the gradient is 0 and dy is not read. Halved,
 /// as a difference of large gradients overflows.
-void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
+void softmax_backward(const real* y, const real* dy, Output dx, index_t n) {
   const double mean = sum_of(
       n,
       [=](index_t i) {
@@ -65,28 +61,27 @@ void softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, 
       },
       [=](index_t i) { return y[i] == 0 ? 0 : y[i] * dy[i]; });
   const real half_mean = real(0.5) * static_cast<real>(mean);
-  store_each(dx, accumulate, n, [=](index_t i) {
+  store_each(dx, n, [=](index_t i) {
     const real gradient = 2 * y[i] * (real(0.5) * dy[i] - half_mean);
     return y[i] == 0 ? 0 : gradient;
   });
 }
 
 /// y = log softmax: dx = dy - exp(y) sum(dy).
-void log_softmax_backward(const real* y, const real* dy, real* dx, bool accumulate, index_t n) {
+void log_softmax_backward(const real* y, const real* dy, Output dx, index_t n) {
   const real total = static_cast<real>(sum(dy, n));
-  if (total - total == 0)
-    return store_each(dx, accumulate, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
+  if (total - total == 0) return store_each(dx, n, [=](index_t i) { return dy[i] - exponential(y[i]) * total; });
   constexpr real down = 0x1p-64, up = 0x1p64;  // the sum is infinite, or it has left the range
   const real small = static_cast<real>(
       sum_of(n, [dy](index_t i) { return down * load(dy + i); }, [dy](index_t i) { return down * dy[i]; }));
-  store_each(dx, accumulate, n, [=](index_t i) { return up * (down * dy[i] - exponential(y[i]) * small); });
+  store_each(dx, n, [=](index_t i) { return up * (down * dy[i] - exponential(y[i]) * small); });
 }
 
 /// Where the exponential is 0, so is its product with any scale.
-void scaled_exp(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n) {
+void scaled_exp(const real* x, real shift, real scale, real offset, Output y, index_t n) {
   if (scale - scale == 0)  // a finite scale needs no selection
-    return store_each(y, accumulate, n, [=](index_t i) { return scale * exp_of_nonpositive(x[i] - shift) + offset; });
-  store_each(y, accumulate, n, [=](index_t i) {
+    return store_each(y, n, [=](index_t i) { return scale * exp_of_nonpositive(x[i] - shift) + offset; });
+  store_each(y, n, [=](index_t i) {
     const real e = exp_of_nonpositive(x[i] - shift), term = scale * e;
     return (e == 0 ? 0 : term) + offset;
   });
@@ -94,7 +89,6 @@ void scaled_exp(const real* x, real shift, real scale, real offset, real* y, boo
 
 }  // namespace
 
-extern const SoftmaxTable softmax_table;
 const SoftmaxTable softmax_table = {largest,     softmax,   softmax_backward, log_softmax, log_softmax_backward,
                                     log_sum_exp, scaled_exp};
 

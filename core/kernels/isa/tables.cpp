@@ -2,23 +2,6 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 
-extern const UnaryTable unary_table;
-extern const ArithmeticTable arithmetic_table;
-extern const MaskTable mask_table;
-extern const ReduceTable reduce_table;
-extern const SoftmaxTable softmax_table;
-extern const LossTable loss_table;
-extern const LayerNormTable layer_norm_table;
-extern const BatchNormTable batch_norm_table;
-extern const ShapeTable shape_table;
-extern const OptimTable optim_table;
-extern const GemmTable gemm_table;
-extern const RecurrentTable recurrent_table;
-extern const AttentionTable attention_table;
-extern const LinearAttentionTable linear_attention_table;
-extern const ScoreAttentionTable score_attention_table;
-
-extern const Isa isa;
 const Isa isa = {.name = XTAPE_ISA_NAME,
                  .unary = unary_table,
                  .arithmetic = arithmetic_table,

@@ -11,27 +11,26 @@
 
 namespace xtape::inline XTAPE_DTYPE::kernels {
 
-// Steps are 0 or 1. `accumulate`: results are added to the output.
+// Steps are 0 or 1.
 
 struct UnaryTable {
   void (*value)(Unary, Constants, const real* x, real* y, index_t n);
   void (*value_and_derivative)(Unary, Constants, const real* x, real* y, real* derivative, index_t n);
-  void (*backward)(Unary, Constants, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
-                   index_t n);
+  void (*backward)(Unary, Constants, const real* x, const real* y, const real* dy, Output dx, index_t n);
 };
 
 struct ArithmeticTable {
   void (*binary)(Binary, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
   void (*affine)(const real* x, real scale, real shift, real* y, index_t n);
-  void (*scaled)(const real* x, real scale, real* y, bool accumulate, index_t n);
-  void (*product)(const real* a, const real* b, real scale, real* y, bool accumulate, index_t n);
+  void (*scaled)(const real* x, real scale, Output y, index_t n);
+  void (*product)(const real* a, const real* b, real scale, Output y, index_t n);
 };
 
 struct MaskTable {
   void (*compare)(Compare, const real* a, index_t step_a, const real* b, index_t step_b, bool* mask, index_t n);
   void (*select)(const bool* mask, const real* a, index_t step_a, const real* b, index_t step_b, real* y, index_t n);
-  void (*select_or_zero)(const bool* mask, bool when, const real* x, real* y, bool accumulate, index_t n);
-  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, real* y, bool accumulate, index_t n);
+  void (*select_or_zero)(const bool* mask, bool when, const real* x, Output y, index_t n);
+  void (*select_scaled)(const real* x, const std::uint8_t* keep, real scale, Output y, index_t n);
 };
 
 struct ReduceTable {
@@ -42,44 +41,40 @@ struct ReduceTable {
   bool (*all_finite)(const real* x, index_t n);
   void (*column_sums)(const real* x, index_t rows, index_t columns, index_t stride, real* out);  // out is overwritten
   real (*extreme)(const real* x, index_t n, bool largest);
-  void (*max_min_backward_row)(const real* x, real y, real dy, real* dx, bool accumulate, index_t n);
+  void (*max_min_backward_row)(const real* x, real y, real dy, Output dx, index_t n);
   void (*moments)(const real* x, index_t n, double* mean, double* squares);
-  void (*subtract_mean)(const real* x, double mean, double scale, real* dx, bool accumulate, index_t n);
+  void (*subtract_mean)(const real* x, double mean, double scale, Output dx, index_t n);
   void (*count_tails)(const real* x, index_t n, real low, real high, index_t* below, index_t* above);
 };
 
 struct SoftmaxTable {
   real (*max)(const real* x, index_t n);
   void (*softmax)(const real* x, real* y, index_t n);
-  void (*softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*softmax_backward)(const real* y, const real* dy, Output dx, index_t n);
   void (*log_softmax)(const real* x, LogSum log_sum, real* y, index_t n);
-  void (*log_softmax_backward)(const real* y, const real* dy, real* dx, bool accumulate, index_t n);
+  void (*log_softmax_backward)(const real* y, const real* dy, Output dx, index_t n);
   LogSum (*log_sum_exp)(const real* x, index_t n);
   // scale exp(x - shift) + offset, for a shift that no x exceeds
-  void (*scaled_exp)(const real* x, real shift, real scale, real offset, real* y, bool accumulate, index_t n);
+  void (*scaled_exp)(const real* x, real shift, real scale, real offset, Output y, index_t n);
 };
 
 struct LossTable {
-  void (*value)(Loss, LossParameters, const real* x, const real* t, real* loss, index_t n);
-  void (*backward)(Loss, LossParameters, Side, const real* x, const real* t, const real* weights, index_t step,
-                   real* out, bool accumulate, index_t n);
+  void (*value)(const LossOperands&, real* loss);
+  void (*backward)(const LossOperands&, Side, LossWeights, Output);
   // sum of top - x
   double (*sum_below)(const real* x, real top, index_t n);
-  // Cross-entropy of logits x with the target distribution q = a t + b.
-  // sum of q (log(sum(exp(x))) - x), and the sum of q in *total
-  double (*soft_target_loss)(const real* x, const real* t, real a, real b, LogSum, double* total, index_t n);
+  // Cross-entropy: sum of q (log(sum(exp(x))) - x), and the sum of q in *total
+  double (*soft_target_loss)(const SoftTargets&, LogSum, double* total);
   // scale exp(x - shift) - weight q, for a shift that no x exceeds
-  void (*scaled_exp_minus_target)(const real* x, real shift, real scale, const real* t, real weight, real a, real b,
-                                  real* y, bool accumulate, index_t n);
+  void (*scaled_exp_minus_target)(const SoftTargets&, real shift, real scale, real weight, Output y);
 };
 
 struct LayerNormTable {
-  // returns false, with y not written, for a row whose variance cannot be trusted
-  bool (*layer_norm)(const real* x, const real* weight, const real* bias, double eps, real* y, double* mean,
-                     real* inverse_std, index_t width);
-  // returns the number of rows before the first that is out of range; dx may be null; the sums over the rows are added
-  // to dweight and dbias, which may be null
-  index_t (*layer_norm_backward)(const NormRows& in, real* dx, bool accumulate, real* dweight, real* dbias);
+  // one row; returns false, with y not written, if its variance cannot be trusted
+  bool (*layer_norm)(const NormInput& in, index_t row, real* y, double* mean, real* inverse_std);
+  // returns the number of rows before the first that is out of range; the sums over the rows are added to dweight and
+  // dbias, which may be null
+  index_t (*layer_norm_backward)(const NormRows& in, Output dx, real* dweight, real* dbias);
 };
 
 /// Works on blocks of a [rows, columns] matrix; sums are overwritten.
@@ -93,16 +88,14 @@ struct BatchNormTable {
   index_t (*finish_moments)(const real* origin, double rows, double eps, double* mean, double* variance,
                             double* divisor, index_t columns);
   // mean = high + low, scale = weight / divisor; the weight may be null
-  index_t (*column_values)(ColumnNorm norm, const real* weight, real* high, real* low, real* scale, index_t columns);
+  index_t (*column_values)(const NormColumns&, const real* weight, real* high, real* low, real* scale);
   // dy_mean = sums.dy / rows, x_factor = sums.dy_x_hat / rows / divisor
-  index_t (*gradient_means)(const double* divisor, ColumnSums sums, double rows, real* dy_mean, real* x_factor,
-                            index_t columns);
-  void (*normalize)(const real* x, ColumnMeans mean, const real* scale, const real* bias, real* y, index_t rows,
-                    index_t columns);
-  void (*gradient_sums)(const real* x, ColumnMeans mean, const real* inverse_std, const real* dy, index_t rows,
-                        index_t columns, real* dy_sums, real* dy_x_hat_sums);
-  void (*backward)(const real* x, ColumnMeans mean, const real* scale, const real* dy, const real* dy_mean,
-                   const real* x_factor, real* dx, bool accumulate, index_t rows, index_t columns);
+  index_t (*gradient_means)(const NormColumns&, ColumnSums sums, real* dy_mean, real* x_factor);
+  void (*normalize)(const CenteredRows&, const real* scale, const real* bias, real* y);
+  void (*gradient_sums)(const CenteredRows&, const real* inverse_std, const real* dy, real* dy_sums,
+                        real* dy_x_hat_sums);
+  void (*backward)(const CenteredRows&, const real* scale, const real* dy, const real* dy_mean, const real* x_factor,
+                   Output dx);
 };
 
 struct ShapeTable {
@@ -122,8 +115,7 @@ struct GemmTable {
   index_t mr, nr;  // the tile of C that is computed in registers
   index_t (*packed_size)(index_t k, index_t n);
   void (*pack_b)(MatrixView b, index_t k, index_t n, real* packed);
-  void (*block)(index_t m, index_t n, index_t k, real alpha, MatrixView a, PackedPanels b, real beta, const real* bias,
-                real* c, index_t stride_c, PrefetchRegion next, CausalSkip skip, real* scratch);
+  void (*block)(const GemmBlock&);
 };
 
 struct RecurrentTable {
@@ -186,5 +178,26 @@ struct Isa {
   const LinearAttentionTable& linear_attention;
   const ScoreAttentionTable& score_attention;
 };
+
+#ifdef XTAPE_ISA_NAMESPACE  // while the files of this folder are compiled
+namespace XTAPE_ISA_NAMESPACE {
+extern const UnaryTable unary_table;
+extern const ArithmeticTable arithmetic_table;
+extern const MaskTable mask_table;
+extern const ReduceTable reduce_table;
+extern const SoftmaxTable softmax_table;
+extern const LossTable loss_table;
+extern const LayerNormTable layer_norm_table;
+extern const BatchNormTable batch_norm_table;
+extern const ShapeTable shape_table;
+extern const OptimTable optim_table;
+extern const GemmTable gemm_table;
+extern const RecurrentTable recurrent_table;
+extern const AttentionTable attention_table;
+extern const LinearAttentionTable linear_attention_table;
+extern const ScoreAttentionTable score_attention_table;
+extern const Isa isa;
+}  // namespace XTAPE_ISA_NAMESPACE
+#endif
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels

@@ -66,23 +66,60 @@ enum class Loss {
   divergence_of_logs,    ///< exp(t) (t - x)
 };
 
-/// The parameters of those losses that have some.
-struct LossParameters {
+/// n inputs x and targets t of a loss.
+struct LossOperands {
+  Loss f;
+  const real *x, *t;
+  index_t n;
   real delta = 0;                    ///< huber
   const real* pos_weight = nullptr;  ///< binary cross-entropy: a factor of each target, or null: 1
 
-  /// For the elements from `first` on.
-  LossParameters from(index_t first) const { return {delta, offset_pointer(pos_weight, first)}; }
+  /// The elements begin to end - 1.
+  LossOperands range(index_t begin, index_t end) const {
+    return {f, x + begin, t + begin, end - begin, delta, offset_pointer(pos_weight, begin)};
+  }
 };
 
 /// The operand of a loss by which the derivative is taken.
 enum class Side { input, target, pos_weight };
+
+/// The upstream gradient of loss i is data[i * step], step 0 or 1.
+struct LossWeights {
+  const real* data;
+  index_t step;
+
+  real operator[](index_t i) const { return data[i * step]; }
+};
+
+/// A row of logits x [n] and its target distribution q = a t + b.
+struct SoftTargets {
+  const real *x, *t;
+  index_t n;
+  real a, b;
+};
 
 /// A stored matrix, used as it is or transposed. `stride` is the distance between stored rows.
 struct MatrixView {
   const real* data;
   index_t stride;
   bool transposed = false;
+};
+
+/// A matrix that is written; `stride` is the distance between its rows.
+struct MatrixOut {
+  real* data;
+  index_t stride;
+};
+
+/// Of a product: c is [m, n], the sums have k terms.
+struct GemmShape {
+  index_t m, n, k;
+};
+
+/// c = alpha a b + beta c, plus `bias` [n] (or null) in every row. With beta = 0, c is not read.
+struct Epilogue {
+  real alpha = 1, beta = 0;
+  const real* bias = nullptr;
 };
 
 /// The part of a product that causal masking makes unnecessary. Row i of the score matrix uses only the columns below
@@ -107,6 +144,18 @@ struct PrefetchRegion {
   index_t stride = 0, rows = 0, columns = 0;
 };
 
+/// Rows of C, computed from a packed B. `scratch` [m, k] is needed if a is transposed.
+struct GemmBlock {
+  GemmShape shape;
+  MatrixView a;
+  PackedPanels b;
+  MatrixOut c;
+  Epilogue epilogue;
+  CausalSkip skip;
+  PrefetchRegion next;
+  real* scratch;
+};
+
 /// Most rows of C in one call of GemmTable::block: a multiple of every instruction set's tile.
 constexpr index_t kMC = 96;
 
@@ -123,7 +172,16 @@ constexpr double kLargestMean = sizeof(real) == 4 ? 1e25 : 1e285;
 inline bool trusted_variance(double x) { return (x >= kLeastVariance) & (x <= kLargestVariance); }
 inline bool trusted_mean(double x) { return (x >= -kLargestMean) & (x <= kLargestMean); }
 
-/// What the backward pass of layer norm reads.
+/// What layer norm reads.
+struct NormInput {
+  const real* x;       // [rows, width]
+  const real* weight;  // [width], or null: 1
+  const real* bias;    // [width], or null: 0
+  double eps;
+  index_t rows, width;
+};
+
+/// What the backward function of layer norm reads.
 struct NormRows {
   const real* x;       // [rows, width]
   const real* weight;  // [width], or null: 1
@@ -147,10 +205,12 @@ inline bool trusted_gradient(double dy, double dy_x_hat) {
   return (dy_x_hat != dy_x_hat) | (trusted_mean(dy) & trusted_mean(dy_x_hat));
 }
 
-/// x_hat = (x - mean) / divisor for each column, with divisor = sqrt(variance + eps); 0 where the divisor is 0.
-struct ColumnNorm {
-  const double* mean;
-  const double* divisor;
+/// A matrix x, and x_hat = (x - mean) / divisor for each column, with divisor = sqrt(variance + eps); 0 where the
+/// divisor is 0.
+struct NormColumns {
+  const real* x;
+  index_t rows, columns;
+  const double *mean, *divisor;
 };
 
 /// The sums of dy and of dy x_hat over each column.
@@ -159,10 +219,17 @@ struct ColumnSums {
   double* dy_x_hat;
 };
 
-/// The mean of each column as the sum of two reals, so that x - mean keeps the digits of a large mean.
-struct ColumnMeans {
-  const real* high;
-  const real* low;
+/// Rows of a matrix x, and the mean of each column as the sum of two reals, so that x - mean keeps the digits of a
+/// large mean.
+struct CenteredRows {
+  const real* x;
+  index_t rows, columns;
+  const real *mean_high, *mean_low;
+
+  /// From row r on.
+  CenteredRows from(index_t r) const { return {x + r * columns, rows - r, columns, mean_high, mean_low}; }
+  /// x - mean in the first row.
+  real operator[](index_t c) const { return (x[c] - mean_high[c]) - mean_low[c]; }
 };
 
 /// One Adam step (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2):

@@ -4,6 +4,7 @@ namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE {
 namespace {
 
 #include <xtape/core/kernels/isa/math.hpp>
+#include <xtape/core/kernels/isa/store.hpp>
 
 // Each function with its derivative: value(x), and derivative(x, y) where y = value(x).
 
@@ -283,8 +284,7 @@ void value_and_derivative(Unary f, Constants c, const real* x, real* y, real* de
 }
 
 /// An upstream gradient of exactly zero gives zero even where the derivative is infinite (sqrt at 0).
-void backward(Unary f, Constants c, const real* x, const real* y, const real* dy, real* dx, bool accumulate,
-              index_t n) {
+void backward(Unary f, Constants c, const real* x, const real* y, const real* dy, Output dx, index_t n) {
   with_function(f, c, x, n, [=](auto function) {
     const auto term = [=](index_t i) -> real {
       constexpr DerivativeReads kind = decltype(function)::kind;
@@ -295,19 +295,12 @@ void backward(Unary f, Constants c, const real* x, const real* y, const real* dy
         return dy[i] == 0 ? 0 : dy[i] * derivative;
       }
     };
-    if (accumulate) {
-#pragma GCC ivdep
-      for (index_t i = 0; i < n; ++i) dx[i] += term(i);
-    } else {
-#pragma GCC ivdep
-      for (index_t i = 0; i < n; ++i) dx[i] = term(i);
-    }
+    store_each(dx, n, term);
   });
 }
 
 }  // namespace
 
-extern const UnaryTable unary_table;
 const UnaryTable unary_table = {value, value_and_derivative, backward};
 
 }  // namespace xtape::inline XTAPE_DTYPE::kernels::XTAPE_ISA_NAMESPACE

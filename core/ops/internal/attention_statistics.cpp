@@ -13,11 +13,6 @@ namespace {
 
 using kernels::AttentionProblem;
 
-bool hidden(const AttentionProblem& p, index_t b, index_t query, index_t key) {
-  return (p.causal && key > query + p.keys - p.queries) || (p.padding && p.padding[b * p.keys + key]) ||
-         (p.hidden && p.hidden[b * p.hidden_batch + query * p.keys + key]);
-}
-
 /// Sums over the queries of one head.
 struct Totals {
   double entropy = 0, share = 0;
@@ -35,8 +30,8 @@ void add(const AttentionProblem& p, index_t b, const kernels::SoftmaxRow* sums, 
     index_t visible = 0;
     const double shift = sums[t].shift, inverse = sums[t].inverse, log_inverse = std::log(inverse);
     double entropy = 0;  // - sum w ln w, with ln w = (score - shift) + ln inverse
-    for (index_t s = 0; s < p.keys; ++s) {
-      if (hidden(p, b, t, s)) continue;
+    for (index_t s = 0; s < p.causal_limit(t); ++s) {
+      if (p.masked(b, t, s)) continue;
       const auto score = static_cast<double>(scores[t * p.keys + s]);
       const double weight = static_cast<double>(weights[t * p.keys + s]) * inverse;
       if (weight != 0) entropy -= weight * ((score - shift) + log_inverse);
@@ -51,14 +46,14 @@ void add(const AttentionProblem& p, index_t b, const kernels::SoftmaxRow* sums, 
 }  // namespace
 
 AttentionSummary summary_of(const AttentionProblem& p, const kernels::SoftmaxRow* sums) {
-  const index_t group = p.heads / p.key_heads, sequences = std::min(p.batches, kSummarySequences);
+  const index_t sequences = std::min(p.batches, kSummarySequences);
   std::vector<real> scores(static_cast<std::size_t>(p.queries * p.keys)), weights(scores.size());
   AttentionSummary out;
   for (index_t h = 0; h < p.heads; ++h) {
     Totals totals;
     for (index_t b = 0; b < sequences; ++b) {
-      kernels::gemm(p.queries, p.keys, p.width, p.scale, {p.q.at(b, h), p.q.row}, {p.k.at(b, h / group), p.k.row, true},
-                    0, scores.data(), p.keys);
+      kernels::gemm({p.queries, p.keys, p.width}, {p.q.at(b, h), p.q.row}, {p.k.at(b, h / p.group()), p.k.row, true},
+                    {scores.data(), p.keys}, {.alpha = p.scale});
       add(p, b, sums + (b * p.heads + h) * p.queries, scores.data(), weights.data(), totals);
     }
     const auto mean = [](double sum, index_t n) { return n > 0 ? sum / static_cast<double>(n) : 0; };

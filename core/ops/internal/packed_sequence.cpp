@@ -12,12 +12,8 @@ namespace {
 
 std::vector<index_t> checked_lengths(const char* op, index_t batch, index_t time, const IndexArray& lengths) {
   if (!is_given(lengths)) return std::vector<index_t>(static_cast<std::size_t>(batch), time);
-  if (lengths.dimension() != 1 || static_cast<index_t>(lengths.size()) != batch)
-    fail_shapes<Shape>(op, "there must be one length for each of " + std::to_string(batch) + " sequences",
-                       {Shape(lengths.shape().begin(), lengths.shape().end())});
-  for (index_t length : lengths)
-    if (length < 0 || length > time)
-      throw IndexError(op, "the length " + std::to_string(length) + " is outside 0.." + std::to_string(time));
+  check_shape(op, "lengths", lengths.shape(), shape_of({batch}));
+  for (index_t length : lengths) check_index(op, "lengths", length, 0, time);
   return {lengths.begin(), lengths.end()};
 }
 
@@ -53,10 +49,10 @@ Tensor PackedSequence::pack(const Tensor& x) const {
   return Tensor(std::move(out));
 }
 
-void PackedSequence::unpack(const Array& packed, real* out, bool accumulate) const {
+void PackedSequence::unpack(const Array& packed, Output out) const {
   const auto width = static_cast<index_t>(packed.shape()[1]);
-  if (!accumulate && rows() < batch() * time_) kernels::fill(out, 0, batch() * time_ * width);
-  kernels::put_rows(packed.data(), place_.data(), rows(), width, out, accumulate);
+  if (!out.add && rows() < batch() * time_) kernels::fill(out.data, 0, batch() * time_ * width);
+  kernels::put_rows(packed.data(), place_.data(), rows(), width, out);
 }
 
 Array PackedSequence::by_time(const Array& packed) const {
@@ -65,7 +61,7 @@ Array PackedSequence::by_time(const Array& packed) const {
   for (index_t& row : place) row = row % time_ * batch() + row / time_;
   Array out(Shape{static_cast<std::size_t>(time_), order_.size(), static_cast<std::size_t>(width)});
   kernels::fill(out.data(), 0, static_cast<index_t>(out.size()));
-  kernels::put_rows(packed.data(), place.data(), rows(), width, out.data(), false);
+  kernels::put_rows(packed.data(), place.data(), rows(), width, {out.data()});
   return out;
 }
 
@@ -73,8 +69,8 @@ void PackedSequence::sort(const real* x, index_t width, real* out) const {
   kernels::take_rows(x, order_.data(), batch(), width, out);
 }
 
-void PackedSequence::unsort(const real* x, index_t width, real* out, bool accumulate) const {
-  kernels::put_rows(x, order_.data(), batch(), width, out, accumulate);
+void PackedSequence::unsort(const real* x, index_t width, Output out) const {
+  kernels::put_rows(x, order_.data(), batch(), width, out);
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

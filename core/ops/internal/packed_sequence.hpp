@@ -22,14 +22,14 @@ class PackedSequence {
 
   /// x [B, T, I] -> [N, I]; x itself, detached, if its rows are in that order already.
   Tensor pack(const Tensor& x) const;
-  /// out [B, T, width] = rows [N, width], or added when `accumulate`; padding becomes zero, or stays when added to.
-  void unpack(const Array& rows, real* out, bool accumulate) const;
+  /// out [B, T, width] = rows [N, width]; padding becomes zero, or stays when added to.
+  void unpack(const Array& rows, Output out) const;
   /// Rows of x [N, width] as [T, B, width], zeros where a sequence has no such step.
   Array by_time(const Array& rows) const;
 
   /// One row for each sequence: from the order of the batch to descending lengths, and back.
   void sort(const real* x, index_t width, real* out) const;
-  void unsort(const real* x, index_t width, real* out, bool accumulate) const;
+  void unsort(const real* x, index_t width, Output out) const;
 
  private:
   index_t time_;

@@ -12,23 +12,16 @@ namespace {
 using kernels::gemm;
 using kernels::MatrixView;
 
-void check_shape(const char* op, const char* what, const Tensor& x, std::initializer_list<index_t> wanted) {
-  const Shape shape = shape_of(wanted);
-  if (!same_shape(x.shape(), shape))
-    fail_shapes<Shape>(op, std::string(what) + " must have shape " + shape_text(shape), {x.shape()});
-}
-
 /// H, from weight_hh [G H, H].
 index_t hidden_size(const char* op, const GateLayout& layout, const RecurrentWeights& w) {
   if (w.weight_hh.rank() != 2 || w.weight_hh.size(0) != layout.gates * w.weight_hh.size(1))
-    fail_shapes<Shape>(op, "weight_hh must be [" + std::to_string(layout.gates) + " H, H]", {w.weight_hh.shape()});
+    throw ShapeError(op, "weight_hh [" + std::to_string(layout.gates) + " H, H]", w.weight_hh.shape());
   return w.weight_hh.size(1);
 }
 
 /// I, from x [B, T, I] or [B, I].
 index_t input_size(const char* op, const Tensor& x, bool sequence) {
-  if (x.rank() != (sequence ? 3 : 2))
-    fail_shapes<Shape>(op, sequence ? "the input must be [B, T, I]" : "the input must be [B, I]", {x.shape()});
+  if (x.rank() != (sequence ? 3 : 2)) throw ShapeError(op, sequence ? "x [B, T, I]" : "x [B, I]", x.shape());
   return x.size(-1);
 }
 
@@ -48,11 +41,14 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
       weight_ih_(w.weight_ih.detach()),
       weight_hh_(w.weight_hh.detach()) {
   const index_t batch = order_.batch();
-  check_shape(op, "weight_ih", w.weight_ih, {layout.gates * hidden_, inputs_});
-  if (w.bias_ih.defined()) check_shape(op, "bias_ih", w.bias_ih, {layout.gates * hidden_});
-  if (w.bias_hh.defined()) check_shape(op, "bias_hh", w.bias_hh, {layout.gates * hidden_});
-  if (h0.defined()) check_shape(op, "the hidden state", h0, {batch, hidden_});
-  if (c0.defined()) check_shape(op, "the cell state", c0, {batch, hidden_});
+  check_shape(op, "weight_ih", w.weight_ih.shape(), shape_of({layout.gates * hidden_, inputs_}));
+  const auto check_given = [op](const char* what, const Tensor& given, const Shape& shape) {
+    if (given.defined()) check_shape(op, what, given.shape(), shape);
+  };
+  check_given("bias_ih", w.bias_ih, shape_of({layout.gates * hidden_}));
+  check_given("bias_hh", w.bias_hh, shape_of({layout.gates * hidden_}));
+  check_given("a hidden state", h0, shape_of({batch, hidden_}));
+  check_given("a cell state", c0, shape_of({batch, hidden_}));
   y_shape_ = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
   element_count(y_shape_, op);
   x_ = order_.pack(x);
@@ -64,8 +60,8 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
   if (layout.cells) start(c0, c_before_, c_last_);
   if (Tape* tape = Tape::recorder(); tape && !sequence_) {
     name_ = layer();
-    time_ = tape->next_cell_step(name_);
-    if (Probe* probe = Probe::active()) probe->cell_step(name_, time_);
+    time_ = tape->next_step(name_);
+    if (Probe* probe = Probe::active()) probe->recurrent_step(name_, kHiddenStream, time_);
   }
   y_ = Array(y_shape_);
   if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
@@ -80,9 +76,9 @@ void RecurrentForward::project_inputs() {
     for (; filled < block.column; ++filled)
       for (index_t row = 0; row < rows; ++row)
         std::fill_n(gates_.data() + row * stride + filled * hidden_, hidden_, real(0));
-    gemm(rows, block.count * hidden_, inputs_, 1, {x_.data(), inputs_},
-         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true}, 0,
-         offset_pointer(gates_.data(), block.column * hidden_), stride);
+    gemm({rows, block.count * hidden_, inputs_}, {x_.data(), inputs_},
+         {weight_ih_.data() + block.row * hidden_ * inputs_, inputs_, true},
+         {offset_pointer(gates_.data(), block.column * hidden_), stride});
     filled += block.count;
   }
 }
@@ -90,7 +86,7 @@ void RecurrentForward::project_inputs() {
 void RecurrentForward::add_bias(const Tensor& bias, std::span<const GateBlock> blocks) {
   if (!bias.defined()) return;
   for (const GateBlock& block : blocks)
-    kernels::scaled(bias.data() + block.row * hidden_, 1, bias_.data() + block.column * hidden_, true,
+    kernels::scaled(bias.data() + block.row * hidden_, 1, {bias_.data() + block.column * hidden_, true},
                     block.count * hidden_);
 }
 
@@ -119,13 +115,13 @@ std::string_view RecurrentForward::layer() const {
   return sequence_ || LayerScope::current().empty() ? std::string_view(name_) : LayerScope::current();
 }
 
-void RecurrentForward::show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const {
-  probe.gate({layer(), gate, sigmoid, offset_pointer(gates_.data(), column * hidden_), order_.rows(), hidden_,
-              layout_->columns * hidden_});
+void RecurrentForward::show_gate(Probe& probe, const char* gate, real low, index_t column) const {
+  probe.on_units({layer(), gate, low, 1, offset_pointer(gates_.data(), column * hidden_), order_.rows(), hidden_,
+                  layout_->columns * hidden_});
 }
 
-void RecurrentForward::show_states(Probe& probe, bool sigmoid) const {
-  probe.gate({layer(), "hidden", sigmoid, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
+void RecurrentForward::show_states(Probe& probe, real low) const {
+  probe.on_units({layer(), kHiddenStream, low, 1, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
 }
 
 Array RecurrentForward::sorted(const Array* upstream) const {
@@ -136,7 +132,7 @@ Array RecurrentForward::sorted(const Array* upstream) const {
 
 Array RecurrentForward::in_batch_order(const Array& last) const {
   Array out(last.shape());
-  order_.unsort(last.data(), hidden_, out.data(), false);
+  order_.unsort(last.data(), hidden_, {out.data()});
   return out;
 }
 
@@ -186,7 +182,7 @@ void RecurrentBackward::finish(MatrixView second) {
   if (grads_.needs(4) || grads_.needs(5)) {
     const index_t columns = layout.columns * pass_.hidden_;
     Array sums(shape_of({columns}));
-    kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, sums.data(), false);
+    kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, {sums.data()});
     add_bias(4, layout.input, sums);
     add_bias(5, layout.hidden, sums);
   }
@@ -208,15 +204,15 @@ void RecurrentBackward::report_steps() {
   const index_t time = pass_.order_.time();
   for (index_t i = 0; i < time; ++i) {
     const index_t t = pass_.reverse_ ? i : time - 1 - i;
-    report(GradKind::hidden, dh, t);
-    if (dc.dimension()) report(GradKind::cell, dc, t);
+    report(kHiddenStream, dh, t);
+    if (dc.dimension()) report(kCellStream, dc, t);
   }
 }
 
-void RecurrentBackward::report(GradKind kind, const Array& step_grads, index_t time) {
+void RecurrentBackward::report(const char* stream, const Array& step_grads, index_t time) {
   Array grad(dh_.shape());
   std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
-  grads_.step({pass_.name_, kind, pass_.sequence_ ? time : pass_.time_, grad});
+  grads_.step({pass_.name_, stream, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
 MatrixView RecurrentBackward::gates(const GateBlock& block, bool transposed) const {
@@ -230,12 +226,11 @@ void RecurrentBackward::add_input() {
   Array dx(shape_of({rows, inputs}));
   real beta = 0;
   for (const GateBlock& block : pass_.layout_->input) {  // dX = dG W
-    gemm(rows, inputs, block.count * h, 1, gates(block, false),
-         {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, beta, dx.data(), inputs);
+    gemm({rows, inputs, block.count * h}, gates(block, false),
+         {pass_.weight_ih_.data() + block.row * h * inputs, inputs}, {dx.data(), inputs}, {.beta = beta});
     beta = 1;
   }
-  const Output to = grads_.buffer(0);
-  pass_.order_.unpack(dx, to.data, to.add);
+  pass_.order_.unpack(dx, grads_.buffer(0));
 }
 
 void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width,
@@ -243,22 +238,21 @@ void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)  // dW = dG^T X
-    gemm(block.count * pass_.hidden_, width, pass_.order_.rows(), 1, gates(block, true),
-         block.row == 0 ? first : second, to.beta(), to.data + block.row * pass_.hidden_ * width, width);
+    gemm({block.count * pass_.hidden_, width, pass_.order_.rows()}, gates(block, true), block.row == 0 ? first : second,
+         {to.data + block.row * pass_.hidden_ * width, width}, {.beta = to.beta()});
 }
 
 void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums) {
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)
-    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.data + block.row * pass_.hidden_, to.add,
+    kernels::scaled(sums.data() + block.column * pass_.hidden_, 1, to.at(block.row * pass_.hidden_),
                     block.count * pass_.hidden_);
 }
 
 void RecurrentBackward::add_state(std::size_t input, const Array& grad) {
   if (!grads_.needs(input)) return;
-  const Output to = grads_.buffer(input);
-  pass_.order_.unsort(grad.data(), pass_.hidden_, to.data, to.add);
+  pass_.order_.unsort(grad.data(), pass_.hidden_, grads_.buffer(input));
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

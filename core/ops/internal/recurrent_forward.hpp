@@ -26,6 +26,12 @@ struct GateLayout {
   std::span<const GateBlock> hidden;
 };
 
+/// The names of the states in logs: h_t, and c_t where there is one.
+constexpr const char *kHiddenStream = "hidden", *kCellStream = "cell";
+
+/// The low end of a nonlinearity's range; the high end is 1.
+constexpr real kSigmoidLow = 0, kTanhLow = -1;
+
 /// The forward pass of a recurrent op, and what its backward function needs. Operands on the tape: x 0, h0 1, weight_ih
 /// 2, weight_hh 3, bias_ih 4, bias_hh 5, c0 6. Outputs of a sequence op: y, h and c; of a cell op: h and c.
 class RecurrentForward {
@@ -39,9 +45,9 @@ class RecurrentForward {
   /// The number of rows of step 0 in `arrays().h.before`.
   index_t first_rows() const { return order_.rows() > 0 ? order_.steps().offset[1] : 0; }
 
-  /// After the kernel and before outputs(): passes one gate, or the states, to the probe.
-  void show_gate(Probe& probe, const char* gate, bool sigmoid, index_t column) const;
-  void show_states(Probe& probe, bool sigmoid) const;
+  /// After the kernel and before outputs(): passes one gate, or the states, to the probe. Their range is low..1.
+  void show_gate(Probe& probe, const char* gate, real low, index_t column) const;
+  void show_states(Probe& probe, real low) const;
 
   /// After the kernel: the outputs in the order of the tape, and their number.
   std::array<Tensor, 3> outputs();
@@ -89,7 +95,7 @@ class RecurrentBackward {
   /// Shows the gradients of the last c to those who watch it: with what flows through h.
   void show_cells();
   void report_steps();
-  void report(GradKind kind, const Array& step_grads, index_t time);
+  void report(const char* stream, const Array& step_grads, index_t time);
   void add_input();
   void add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, kernels::MatrixView first,
                    kernels::MatrixView second);

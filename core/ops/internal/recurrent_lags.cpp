@@ -67,10 +67,10 @@ std::vector<double> LagGradients::norms_by_lag(const Array& step_grads) const {
 }
 
 void LagGradients::report(Probe& probe) const {
-  LagNorms norms{pass_.name_, norms_by_lag(dh_steps_), {}};
-  if (norms.hidden.empty() || norms.hidden.front() == 0) return;
-  if (dc_steps_.dimension()) norms.cell = norms_by_lag(dc_steps_);
-  probe.lag_norms(norms);
+  const LagNorms hidden{pass_.name_, kHiddenStream, norms_by_lag(dh_steps_)};
+  if (hidden.norms.empty() || hidden.norms.front() == 0) return;
+  probe.lag_norms(hidden);
+  if (dc_steps_.dimension()) probe.lag_norms({pass_.name_, kCellStream, norms_by_lag(dc_steps_)});
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -56,7 +56,7 @@ void measure_gradient(const SequenceNetwork& network, const Example& example, Pa
   if (const Parameter* recurrent = network.vanilla_recurrent()) {
     std::vector<double>& hidden = results["hidden_gradient" + suffix];
     for (const GradNorm& seen : tape.grad_norms())  // from the last step to the first
-      if (seen.kind == GradKind::hidden) hidden.push_back(seen.norm);
+      if (seen.stream == "hidden") hidden.push_back(seen.norm);
     const bool finite =
         std::all_of(recurrent->value().begin(), recurrent->value().end(), [](real w) { return std::isfinite(w); });
     const double spectral = finite ? spectral_norm(recurrent->value()) : std::nan("");

@@ -78,8 +78,8 @@ void check_product(const Problem& p, std::uint64_t seed) {
     std::fill_n(c.data() + i * stride, p.n, std::numeric_limits<real>::quiet_NaN());
   const Array shifts = sample({static_cast<std::size_t>(p.n)}, 3 * seed + 5);
   const real* bias = seed % 2 ? shifts.data() : nullptr;
-  kernels::gemm(p.m, p.n, p.k, static_cast<real>(p.alpha), a.factor, b.factor, static_cast<real>(p.beta), c.data(),
-                stride, bias);
+  kernels::gemm({p.m, p.n, p.k}, a.factor, b.factor, {c.data(), stride},
+                {.alpha = static_cast<real>(p.alpha), .beta = static_cast<real>(p.beta), .bias = bias});
   CHECK(wrong_elements(p, a, b, before, bias, c) == 0);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("gemm: the bits do not depend on the number of threads or on the divis
         INFO(m, " ", n, " ", k, " transposes ", transposes, " threads ", count);
         set_threads(count);
         Array c = start;
-        kernels::gemm(m, n, k, real(0.5), a.factor, b.factor, 1, c.data(), n);
+        kernels::gemm({m, n, k}, a.factor, b.factor, {c.data(), n}, {.alpha = real(0.5), .beta = 1});
         if (count == 1) alone = c;
         check_equal(c, alone);
       }
@@ -160,25 +160,24 @@ TEST_CASE("gemm: skipping the causally masked part changes no bit of the other p
       const MatrixView a{scores.data(), columns}, across{scores.data(), columns, true};
 
       Array want(Shape{static_cast<std::size_t>(rows * width)}), got = want;
-      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, want.data(), width);
-      kernels::gemm(rows, width, columns, 1, a, values.factor, 0, got.data(), width, nullptr,
-                    {CausalSkip::Operand::a, first});
+      kernels::gemm({rows, width, columns}, a, values.factor, {want.data(), width});
+      kernels::gemm({rows, width, columns}, a, values.factor, {got.data(), width}, {}, {CausalSkip::Operand::a, first});
       check_equal(got, want);
       const kernels::PackedMatrix packed(values.factor, columns, width);
-      kernels::gemm(rows, width, columns, 1, a, packed, 0, want.data(), width);
-      kernels::gemm(rows, width, columns, 1, a, packed, 0, got.data(), width, {CausalSkip::Operand::a, first});
+      kernels::gemm({rows, width, columns}, a, packed, {want.data(), width});
+      kernels::gemm({rows, width, columns}, a, packed, {got.data(), width}, {}, {CausalSkip::Operand::a, first});
       check_equal(got, want);
 
       want = got = Array(Shape{static_cast<std::size_t>(columns * width)});
-      kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, want.data(), width);
-      kernels::gemm(columns, width, rows, 1, across, queries.factor, 0, got.data(), width, nullptr,
+      kernels::gemm({columns, width, rows}, across, queries.factor, {want.data(), width});
+      kernels::gemm({columns, width, rows}, across, queries.factor, {got.data(), width}, {},
                     {CausalSkip::Operand::transposed_a, first});
       check_equal(got, want);
 
       want = got = Array(Shape{static_cast<std::size_t>(rows * columns)});
       const kernels::PackedMatrix keys({values.factor.data, values.factor.stride, true}, width, columns);
-      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, want.data(), columns);
-      kernels::gemm(rows, columns, width, 1, queries.factor, keys, 0, got.data(), columns,
+      kernels::gemm({rows, columns, width}, queries.factor, keys, {want.data(), columns});
+      kernels::gemm({rows, columns, width}, queries.factor, keys, {got.data(), columns}, {},
                     {CausalSkip::Operand::c, first});
       int wrong = 0;
       for (index_t i = 0; i < rows; ++i)
@@ -192,22 +191,22 @@ TEST_CASE("gemm: skipping the causally masked part changes no bit of the other p
 TEST_CASE("gemm: a product with inner dimension 0 scales c by beta") {
   Array c = row({1, 2, 3, 4});
   const MatrixView nothing{c.data(), 0};
-  kernels::gemm(2, 2, 0, 1, nothing, nothing, 1, c.data(), 2);
+  kernels::gemm({2, 2, 0}, nothing, nothing, {c.data(), 2}, {.beta = 1});
   check_equal(c, row({1, 2, 3, 4}));
-  kernels::gemm(2, 2, 0, 1, nothing, nothing, real(0.5), c.data(), 2);
+  kernels::gemm({2, 2, 0}, nothing, nothing, {c.data(), 2}, {.beta = real(0.5)});
   check_equal(c, row({0.5, 1, 1.5, 2}));
   c(0) = std::numeric_limits<real>::quiet_NaN();
-  kernels::gemm(2, 2, 0, 1, nothing, nothing, 0, c.data(), 2);
+  kernels::gemm({2, 2, 0}, nothing, nothing, {c.data(), 2});
   check_equal(c, row({0, 0, 0, 0}));
-  kernels::gemm(0, 2, 3, 1, nothing, nothing, 0, nullptr, 2);
-  kernels::gemm(2, 0, 3, 1, nothing, nothing, 0, nullptr, 2);
+  kernels::gemm({0, 2, 3}, nothing, nothing, {nullptr, 2});
+  kernels::gemm({2, 0, 3}, nothing, nothing, {nullptr, 2});
 }
 
 TEST_CASE("gemm: NaN and infinity stay in the rows and columns that hold them") {
   Array a = Tensor::ones({20, 30}).value(), b = Tensor::ones({30, 40}).value(), c(Shape{20, 40});
   a(3, 29) = std::numeric_limits<real>::quiet_NaN();
   b(0, 39) = std::numeric_limits<real>::infinity();
-  kernels::gemm(20, 40, 30, 1, {a.data(), 30}, {b.data(), 40}, 0, c.data(), 40);
+  kernels::gemm({20, 40, 30}, {a.data(), 30}, {b.data(), 40}, {c.data(), 40});
   for (std::size_t i = 0; i < 20; ++i)
     for (std::size_t j = 0; j < 40; ++j) {
       if (i == 3) CHECK(std::isnan(static_cast<double>(c(i, j))));
@@ -233,8 +232,8 @@ TEST_CASE("gemm: a packed factor serves products of any leading part of it") {
       INFO(m, " ", columns, " ", depth, transposed ? " transposed" : "");
       const Stored a(m, depth, false, 1, 8);
       Array got = Tensor::ones({static_cast<std::size_t>(m * columns)}).value(), want = got;
-      kernels::gemm(m, columns, depth, real(0.5), a.factor, packed, 1, got.data(), columns);
-      kernels::gemm(m, columns, depth, real(0.5), a.factor, b.factor, 1, want.data(), columns);
+      kernels::gemm({m, columns, depth}, a.factor, packed, {got.data(), columns}, {.alpha = real(0.5), .beta = 1});
+      kernels::gemm({m, columns, depth}, a.factor, b.factor, {want.data(), columns}, {.alpha = real(0.5), .beta = 1});
       check_near(got, want, {tolerance(1e-12, 1e-5), tolerance(1e-13, 1e-5)});
     }
   }

@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
       const Array x = sample({n}, 1, low, 6);
       Array y(Shape{n}), dx = sample_row(n);
       isa.unary.value(f, {}, x.data(), y.data(), count(n));
-      isa.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
+      isa.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), {dx.data(), true}, count(n));
       return dx;
     });
   }
@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   });
   runs.emplace_back("product, added", [=](const Isa& isa, std::size_t n) {
     Array y = sample_row(n);
-    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), y.data(), true, count(n));
+    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), {y.data(), true}, count(n));
     return y;
   });
   runs.emplace_back("sums", [=](const Isa& isa, std::size_t n) {
@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   runs.emplace_back("softmax backward", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n}), dx = sample_row(n);
     isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
-    isa.softmax.softmax_backward(y.data(), sample({n}, 2).data(), dx.data(), true, count(n));
+    isa.softmax.softmax_backward(y.data(), sample({n}, 2).data(), {dx.data(), true}, count(n));
     return dx;
   });
   runs.emplace_back("log of a sum of exponentials", [=](const Isa& isa, std::size_t n) {
@@ -101,7 +101,7 @@ std::vector<std::pair<std::string, Run>> all_runs() {
   });
   runs.emplace_back("shifted exponentials", [=](const Isa& isa, std::size_t n) {
     Array y(Shape{n});
-    isa.softmax.scaled_exp(sample({n}, 1, -5, 1).data(), real(1.25), real(0.5), real(-0.1), y.data(), false, count(n));
+    isa.softmax.scaled_exp(sample({n}, 1, -5, 1).data(), real(1.25), real(0.5), real(-0.1), {y.data()}, count(n));
     return y;
   });
   runs.emplace_back("layer norm and its gradients", [=](const Isa& isa, std::size_t n) {
@@ -109,9 +109,10 @@ std::vector<std::pair<std::string, Run>> all_runs() {
     Array out = Tensor::zeros({4, n}).value();
     double mean = 0;
     real inverse = 0;
-    isa.layer_norm.layer_norm(x.data(), weight.data(), bias.data(), 1e-2, out.data(), &mean, &inverse, count(n));
+    isa.layer_norm.layer_norm({x.data(), weight.data(), bias.data(), 1e-2, 1, count(n)}, 0, out.data(), &mean,
+                              &inverse);
     const kernels::NormRows in{x.data(), weight.data(), 1e-2, &mean, &inverse, dy.data(), 1, count(n)};
-    isa.layer_norm.layer_norm_backward(in, out.data() + n, false, out.data() + 2 * n, out.data() + 3 * n);
+    isa.layer_norm.layer_norm_backward(in, {out.data() + n}, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {

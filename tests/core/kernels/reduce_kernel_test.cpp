@@ -114,7 +114,7 @@ TEST_CASE("sums over a middle axis, stored or added to the output, with a diviso
           want(o, i) = static_cast<real>(total / 2 + (accumulate ? 1 : 0));
         }
       kernels::sum_axis(x.data(), static_cast<index_t>(outer), static_cast<index_t>(count), static_cast<index_t>(inner),
-                        2, out.data(), accumulate);
+                        2, {out.data(), accumulate});
       check_near(out, want, {tolerance(1e-13, 1e-5), tolerance(1e-13, 1e-5)});
     }
   }

@@ -320,34 +320,48 @@ TEST_CASE("attention with dropout") {
 TEST_CASE("attention refuses operands and options that do not match") {
   const auto zeros = [](const Shape& shape) { return Tensor::zeros(shape); };
   const Tensor q = zeros({2, 4, 3, 2}), k = zeros({2, 2, 5, 2}), v = zeros({2, 2, 5, 3});
-  const auto refused = [&](const Tensor& a, const Tensor& b, const Tensor& c, const std::string& part) {
+  const auto refused = [&](const Tensor& a, const Tensor& b, const Tensor& c, const std::string& got) {
     check_throws<ShapeError>([&] { (void)scaled_dot_product_attention(a, b, c); },
-                             "[scaled_dot_product_attention] " + part);
+                             "[scaled_dot_product_attention] expected q [B, H, T, D], k [B, H', S, D] and v "
+                             "[B, H', S, V] with H a multiple of H', got " +
+                                 got);
   };
-  refused(zeros({4, 3, 2}), k, v, "q, k and v must be [B, H, T, D]; got shapes (4,3,2) and (2,2,5,2) and (2,2,5,3)");
-  refused(q, zeros({1, 2, 5, 2}), v, "q, k and v do not fit together");
-  refused(q, zeros({2, 2, 5, 3}), v, "q, k and v do not fit together");
-  refused(q, k, zeros({2, 2, 4, 3}), "q, k and v do not fit together");
-  refused(q, zeros({2, 3, 5, 2}), zeros({2, 3, 5, 3}), "the query heads must be a multiple of the key heads");
-  refused(q, zeros({2, 0, 5, 2}), zeros({2, 0, 5, 3}), "the query heads must be a multiple of the key heads");
+  refused(zeros({4, 3, 2}), k, v, "(4,3,2), (2,2,5,2) and (2,2,5,3)");
+  refused(q, zeros({1, 2, 5, 2}), v, "(2,4,3,2), (1,2,5,2) and (2,2,5,3)");
+  refused(q, zeros({2, 2, 5, 3}), v, "(2,4,3,2), (2,2,5,3) and (2,2,5,3)");
+  refused(q, k, zeros({2, 2, 4, 3}), "(2,4,3,2), (2,2,5,2) and (2,2,4,3)");
+  refused(q, zeros({2, 3, 5, 2}), zeros({2, 3, 5, 3}), "(2,4,3,2), (2,3,5,2) and (2,3,5,3)");
+  refused(q, zeros({2, 0, 5, 2}), zeros({2, 0, 5, 3}), "(2,4,3,2), (2,0,5,2) and (2,0,5,3)");
   const auto with = [&](const AttentionOptions& o) {
     return [&, o] { (void)scaled_dot_product_attention(q, k, v, o); };
   };
   check_throws<ShapeError>(with({.key_padding = Mask(Shape{2, 4})}),
-                           "key_padding must be [B, S]; got shapes (2,5) and (2,4)");
-  check_throws<ShapeError>(with({.mask = Mask(Shape{5, 3})}), "the mask must be [T, S] or [B, T, S]");
-  check_throws<ShapeError>(with({.mask = Mask(Shape{1, 3, 5})}), "the mask must be [T, S] or [B, T, S]");
-  check_throws<ValueError>(with({.scale = -1}), "the scale must be positive");
-  check_throws<ValueError>(with({.scale = kNaN}), "the scale must be positive");
-  check_throws<ValueError>(with({.scale = kInf}), "the scale must be positive");
-  check_throws<ValueError>(with({.dropout = 1.5}), "the dropout probability must be from 0 to 1");
+                           "[scaled_dot_product_attention] expected key_padding of shape (2,5), got (2,4)");
+  check_throws<ShapeError>(with({.mask = Mask(Shape{5, 3})}),
+                           "[scaled_dot_product_attention] expected a mask of shape (3,5) or (2,3,5), got (5,3)");
+  check_throws<ShapeError>(with({.mask = Mask(Shape{1, 3, 5})}), "of shape (3,5) or (2,3,5), got (1,3,5)");
+  check_throws<ValueError>(with({.scale = -1}),
+                           "expected a scale that is positive and finite, or 0 for 1/sqrt(D), got -1");
+  check_throws<ValueError>(with({.scale = kNaN}),
+                           "expected a scale that is positive and finite, or 0 for 1/sqrt(D), got NaN");
+  check_throws<ValueError>(with({.scale = kInf}),
+                           "expected a scale that is positive and finite, or 0 for 1/sqrt(D), got Inf");
+  check_throws<ValueError>(with({.dropout = 1.5}), "expected a dropout probability from 0 to 1, got");
   check_throws<ValueError>([] { (void)self_attention(Tensor::zeros({1, 2, 6}), 0); },
-                           "[self_attention] the number of heads");
+                           "[self_attention] expected at least 1 head, got 0");
   for (const index_t heads : {index_t{4}, index_t{1} << 62})
     check_throws<ShapeError>([&] { (void)self_attention(Tensor::zeros({1, 2, 6}), heads); },
-                             "[self_attention] qkv must be [B, T, 3C] with C a multiple of the");
+                             "[self_attention] expected qkv [B, T, 3C] with C a multiple of the " +
+                                 std::to_string(heads) + " heads, got (1,2,6)");
   check_throws<ShapeError>([] { (void)self_attention(Tensor::zeros({2, 7}), 1); },
-                           "[self_attention] qkv must be [B, T, 3C]");
+                           "[self_attention] expected qkv [B, T, 3C] with C a multiple of the 1 heads, got (2,7)");
   check_throws<ShapeError>([] { (void)self_attention(Tensor::zeros({1, 2, 7}), 1); },
-                           "[self_attention] qkv must be [B, T, 3C]");
+                           "a multiple of the 1 heads, got (1,2,7)");
+  const Array keys(Shape{2, 2, 5, static_cast<std::size_t>(cached_row_width(2))});
+  const IndexArray lengths = {5, 5};
+  const CachedKeys cached = {keys, keys, lengths, 2, 2};
+  check_throws<ShapeError>([&] { cached_attention(zeros({2, 4, 1, 3}), cached, {}, 0); },
+                           "[cached_attention] expected q [B, H, T, D], k [B, H', S, D] and v [B, H', S, V] with H a "
+                           "multiple of H', got (2,4,1,3), (2,2,5,2) and (2,2,5,2)");
+  check_throws<ShapeError>([&] { cached_attention(zeros({2, 3, 1, 2}), cached, {}, 0); }, "got (2,3,1,2)");
 }

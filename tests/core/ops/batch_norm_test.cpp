@@ -66,10 +66,11 @@ TEST_CASE("batch norm in training refuses a single value per channel and changes
   Running running;
   const Array mean = running.mean, variance = running.variance;
   for (const Array& x : {column({5}), array({1, 1, 1}, {5}), Array(Shape{0, 1})})
-    check_throws<ValueError>([&] { running.update(batch_norm(x)); }, "[batch_norm] training needs more than one value");
+    check_throws<ValueError>([&] { running.update(batch_norm(x)); },
+                             "[batch_norm] expected more than one value in each channel in training");
   check_equal(running.mean, mean);
   check_equal(running.variance, variance);
-  check_throws<ValueError>([&] { batch_norm(array({1, 3}, {1, 2, 3})); }, "got shape (1,3)");
+  check_throws<ValueError>([&] { batch_norm(array({1, 3}, {1, 2, 3})); }, "got (1,3)");
 }
 
 TEST_CASE("batch norm over time equals batch norm over all rows") {
@@ -132,15 +133,18 @@ TEST_CASE("batch norm in evaluation is an affine map, also of one row and of non
 
 TEST_CASE("batch norm refuses invalid shapes and options") {
   const Tensor x = array({2, 3}, {1, 2, 3, 4, 5, 6}), three = row({1, 1, 1}), two = row({1, 1});
-  check_throws<ShapeError>([&] { batch_norm(Tensor::zeros({2, 2, 2, 2})); }, "the input must be [B, C] or [B, T, C]");
-  check_throws<ShapeError>([&] { batch_norm(three); },
-                           "[batch_norm] the input must be [B, C] or [B, T, C]; got shape (3)");
-  check_throws<ShapeError>([&] { batch_norm(x, two); }, "[batch_norm] weight and bias must match the last axis");
+  check_throws<ShapeError>([&] { batch_norm(Tensor::zeros({2, 2, 2, 2})); }, "expected x [B, C] or [B, T, C], got");
+  check_throws<ShapeError>([&] { batch_norm(three); }, "[batch_norm] expected x [B, C] or [B, T, C], got (3)");
+  check_throws<ShapeError>([&] { batch_norm(x, two); }, "[batch_norm] expected weight and bias of shape");
   check_throws<ShapeError>([&] { batch_norm(x, three, two); }, "[batch_norm]");
-  check_throws<ValueError>([&] { batch_norm(x, three, three, -1); }, "[batch_norm] eps must not be negative");
+  check_throws<ValueError>([&] { batch_norm(x, three, three, -1); }, "[batch_norm] expected an eps of at least 0, got");
   const Array ones = row({1, 1, 1}), pair = row({1, 1}), negative = row({1, -1, 1});
-  check_throws<ShapeError>([&] { batch_norm_eval(x, pair, ones); }, "[batch_norm_eval] mean and variance must match");
-  check_throws<ShapeError>([&] { batch_norm_eval(x, ones, pair); }, "[batch_norm_eval] mean and variance must match");
-  check_throws<ValueError>([&] { batch_norm_eval(x, ones, negative); }, "[batch_norm_eval] a variance must not be");
-  check_throws<ValueError>([&] { batch_norm_eval(x, ones, ones, {}, {}, -1); }, "[batch_norm_eval] eps");
+  check_throws<ShapeError>([&] { batch_norm_eval(x, pair, ones); },
+                           "[batch_norm_eval] expected mean and variance of shape");
+  check_throws<ShapeError>([&] { batch_norm_eval(x, ones, pair); },
+                           "[batch_norm_eval] expected mean and variance of shape");
+  check_throws<ValueError>([&] { batch_norm_eval(x, ones, negative); },
+                           "[batch_norm_eval] expected a variance of at least 0, got");
+  check_throws<ValueError>([&] { batch_norm_eval(x, ones, ones, {}, {}, -1); },
+                           "[batch_norm_eval] expected an eps of at least 0, got -1");
 }

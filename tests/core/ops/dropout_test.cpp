@@ -90,5 +90,5 @@ TEST_CASE("a dropout probability outside 0..1 is refused") {
   const Tensor x = Tensor::ones({3});
   for (const double bad : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()})
     check_throws<ValueError>([&] { (void)dropout(x, bad, kKey); },
-                             "[dropout] the dropout probability must be from 0 to 1, not");
+                             "[dropout] expected a dropout probability from 0 to 1, got");
 }

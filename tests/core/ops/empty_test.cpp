@@ -80,7 +80,8 @@ TEST_CASE("softmax and losses without elements") {
   }
   check_equal(logsumexp(Tensor::zeros({2, 0}), {1}).value(), row({-kInf, -kInf}));
   check_equal(cross_entropy(Tensor::zeros({1, 0}), indices({1}, {kIgnore})).value(), zero);
-  check_throws<IndexError>([] { cross_entropy(Tensor::zeros({1, 0}), indices({1}, {0})); }, "none of the 0 classes");
+  check_throws<IndexError>([] { cross_entropy(Tensor::zeros({1, 0}), indices({1}, {0})); },
+                           "expected no targets but the ignored -100, got");
 }
 
 TEST_CASE("recurrent networks with no sequences and with no steps") {
@@ -103,6 +104,6 @@ TEST_CASE("slices and concatenations without elements") {
 TEST_CASE("a number of heads that overflows is refused") {
   const Tensor x = Tensor::zeros({1, 2, 6});
   for (const index_t heads : {index_t{1} << 62, std::numeric_limits<index_t>::max()})
-    check_throws<ShapeError>([&] { (void)split_heads(x, 0, heads, 4); }, "[split_heads] x must be [B, T, C]");
+    check_throws<ShapeError>([&] { (void)split_heads(x, 0, heads, 4); }, "[split_heads] expected x [B, T, C]");
   check_throws<ShapeError>([&] { (void)split_heads(x, std::numeric_limits<index_t>::max(), 1, 4); }, "[split_heads]");
 }

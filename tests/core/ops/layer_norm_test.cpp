@@ -120,14 +120,18 @@ TEST_CASE("a normalized row has length sqrt(width) without eps") {
 
 TEST_CASE("layer norm refuses invalid shapes and options") {
   const Tensor x = Tensor::zeros({2, 3});
-  check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); }, "[layer_norm] the last axis is empty");
+  check_throws<ShapeError>([&] { (void)layer_norm(Tensor::zeros({2, 0})); },
+                           "[layer_norm] expected x [..., C] with C at least 1, got");
   check_throws<ShapeError>([&] { (void)layer_norm(Tensor::scalar(1)); },
-                           "[layer_norm] the input needs at least one axis; got shape ()");
+                           "[layer_norm] expected x [..., C] with C at least 1, got ()");
   check_throws<ShapeError>([&] { (void)layer_norm(x, row({1, 2})); },
-                           "[layer_norm] weight and bias must match the last axis; got shapes (2,3) and (2)");
-  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); }, "weight and bias must match");
-  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); }, "[layer_norm] eps must not be negative");
-  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); }, "[layer_norm] eps must not be negative");
+                           "[layer_norm] expected weight and bias of shape (3), got (2)");
+  check_throws<ShapeError>([&] { (void)layer_norm(x, {}, array({1, 3}, {1, 2, 3})); },
+                           "expected weight and bias of shape");
+  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, -1e-5); },
+                           "[layer_norm] expected an eps of at least 0, got");
+  check_throws<ValueError>([&] { (void)layer_norm(x, {}, {}, std::nan("")); },
+                           "[layer_norm] expected an eps of at least 0, got");
 }
 
 TEST_CASE("rms norm divides by the root of the mean square") {
@@ -140,7 +144,8 @@ TEST_CASE("rms norm divides by the root of the mean square") {
 
 TEST_CASE("rms norm refuses invalid shapes and options") {
   const Tensor x = array({1, 2}, {3, 4}), three = row({1, 1, 1});
-  check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] weight and bias must match the last axis");
-  check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); }, "[rms_norm] the last axis is empty");
-  check_throws<ValueError>([&] { rms_norm(x, {}, -1e-5); }, "[rms_norm] eps must not be negative");
+  check_throws<ShapeError>([&] { rms_norm(x, three); }, "[rms_norm] expected weight and bias of shape");
+  check_throws<ShapeError>([&] { rms_norm(Tensor::zeros({2, 0})); },
+                           "[rms_norm] expected x [..., C] with C at least 1, got");
+  check_throws<ValueError>([&] { rms_norm(x, {}, -1e-5); }, "[rms_norm] expected an eps of at least 0, got");
 }

@@ -173,16 +173,25 @@ TEST_CASE("linear attention refuses operands that do not match") {
   const Tensor q = Tensor::ones({2, 4, 3, 5}), k = Tensor::ones({2, 2, 6, 5}), v = Tensor::ones({2, 2, 6, 7});
   const Tensor k3 = Tensor::ones({2, 3, 6, 5}), v3 = Tensor::ones({2, 3, 6, 7});
   check_throws<ShapeError>([&] { linear_attention(Tensor::ones({2, 3, 5}), k, v); },
-                           "[linear_attention] q, k and v must be [B, H, T, F]; got shapes (2,3,5)");
-  check_throws<ShapeError>([&] { linear_attention(q, Tensor::ones({2, 2, 6, 4}), v); }, "do not fit together");
-  check_throws<ShapeError>([&] { linear_attention(q, k3, v3); }, "a multiple of the key heads");
+                           "[linear_attention] expected q [B, H, T, D], k [B, H', S, D] and v [B, H', S, V] with H a "
+                           "multiple of H', got (2,3,5)");
+  check_throws<ShapeError>([&] { linear_attention(q, Tensor::ones({2, 2, 6, 4}), v); },
+                           "with H a multiple of H', got (2,4,3,5), (2,2,6,4) and (2,2,6,7)");
+  check_throws<ShapeError>([&] { linear_attention(q, k3, v3); }, "got (2,4,3,5), (2,3,6,5) and (2,3,6,7)");
   check_throws<ShapeError>([&] { linear_attention(q, k, v, Tensor::ones({2, 2, 5})); },
-                           "log_key_weight must be [B, H', S]");
+                           "[linear_attention] expected log_key_weight of shape (2,2,6), got (2,2,5)");
   check_throws<ShapeError>([&] { separable_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); },
-                           "[separable_attention] key_padding must be [B, S]");
-  LinearState state = linear_state(2, 2, 5, 6);
-  check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); }, "the state does not fit");
-  check_throws<ShapeError>([&] { quadratic_features(Tensor::scalar(1)); }, "[quadratic_features]");
+                           "[separable_attention] expected key_padding of shape (2,6), got (2,5)");
+  LinearState state = linear_state(2, 3, 5, 7);
+  check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); },
+                           "[linear_attention_step] expected as many queries as keys, got (2,4,3,5) and (2,2,6,5)");
+  check_throws<ShapeError>([&] { linear_attention_step(k, k, v, {}, {}, false, state); },
+                           "[linear_attention_step] expected a state of shape " +
+                               shape_text(linear_state(2, 2, 5, 7).shape()) + ", got " + shape_text(state.shape()));
+  check_throws<ShapeError>([&] { quadratic_features(Tensor::scalar(1)); },
+                           "[quadratic_features] expected x [..., D], got ()");
+  check_throws<ShapeError>([&] { quadratic_features(q, Tensor::ones({2, 4, 3})); },
+                           "[quadratic_features] expected a unit of shape (2,4,3,1), got (2,4,3)");
   // the features of an empty vector are 1
   check_equal(quadratic_features(Tensor::zeros({2, 0})).value(), array({2, 1}, {1, 1}));
 }

@@ -35,56 +35,42 @@ struct Layer {
   }
 };
 
-/// One interface for every kind of recurrent op: states in, states out; c is undefined for kinds without a cell state.
-struct States {
-  Tensor y, h, c;
-};
+/// One interface for every kind of recurrent op.
 struct Kind {
   const char* name;
   std::size_t gates;
   bool cells;
-  std::function<States(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights&,
-                       const SequenceOptions&)>
+  std::function<RecurrentSequence(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights&,
+                                  const SequenceOptions&)>
       sequence;
-  std::function<States(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights&)> cell;
+  std::function<RecurrentSequence(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights&)> cell;
 };
 
 inline Kind rnn_kind(const char* name, const RnnForm& form) {
   return {name, 1, false,
-          [form](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w,
-                 const SequenceOptions& o) -> States {
-            const HiddenSequence s = rnn(x, h, w, form, o);
-            return {s.y, s.h, {}};
+          [form](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w, const SequenceOptions& o) {
+            return rnn(x, h, w, form, o);
           },
-          [form](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w) -> States {
+          [form](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w) {
             const Tensor next = rnn_cell(x, h, w, form);
-            return {next, next, {}};
+            return RecurrentSequence{next, next, {}};
           }};
 }
 
 inline Kind gru_kind(const char* name, GruReset reset) {
   return {name, 3, false,
           [reset](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w,
-                  const SequenceOptions& o) -> States {
-            const HiddenSequence s = gru(x, h, w, reset, o);
-            return {s.y, s.h, {}};
-          },
-          [reset](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w) -> States {
+                  const SequenceOptions& o) { return gru(x, h, w, reset, o); },
+          [reset](const Tensor& x, const Tensor& h, const Tensor&, const RecurrentWeights& w) {
             const Tensor next = gru_cell(x, h, w, reset);
-            return {next, next, {}};
+            return RecurrentSequence{next, next, {}};
           }};
 }
 
 inline Kind lstm_kind() {
-  return {"lstm", 4, true,
-          [](const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights& w,
-             const SequenceOptions& o) -> States {
-            const LstmSequence s = lstm(x, h, c, w, o);
-            return {s.y, s.h, s.c};
-          },
-          [](const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights& w) -> States {
+  return {"lstm", 4, true, lstm, [](const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights& w) {
             const LstmStep s = lstm_cell(x, h, c, w);
-            return {s.h, s.h, s.c};
+            return RecurrentSequence{s.h, s.h, s.c};
           }};
 }
 

@@ -17,20 +17,20 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
     INFO(kind.name);
     Layer layer(kind.gates, I, H);
     const Array x0 = sample({B, T, I}, 11), h0 = sample({B, H}, 12), c0 = sample({B, H}, 13);
-    const auto loss_of = [&](const Tensor& y, const States& last) {
+    const auto loss_of = [&](const Tensor& y, const RecurrentSequence& last) {
       Tensor loss = weighted(y, 21) + weighted(last.h, 22);
       return kind.cells ? loss + weighted(last.c, 23) : loss;
     };
 
     Tape fused({.record_step_norms = true});
     const Tensor x = fused.variable(x0), h = fused.variable(h0), c = fused.variable(c0);
-    const States got = kind.sequence(x, h, c, layer.weights(), {.name = "layer"});
+    const RecurrentSequence got = kind.sequence(x, h, c, layer.weights(), {.name = "layer"});
     fused.backward(loss_of(got.y, got));
     const std::vector<Array> weight_grads = layer.take_grads();
 
     Tape loop;
     const Tensor x2 = loop.variable(x0), h2 = loop.variable(h0), c2 = loop.variable(c0);
-    States state = {{}, h2, c2};
+    RecurrentSequence state = {{}, h2, c2};
     std::vector<Tensor> outputs;
     for (index_t t = 0; t < T; ++t) {
       state = kind.cell(step_of(x2, t), state.h, state.c, layer.weights());
@@ -52,7 +52,7 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
     std::map<index_t, double> norms;
     for (const GradNorm& grad_norms : fused.grad_norms()) {
       CHECK(grad_norms.name == "layer");
-      if (grad_norms.kind == GradKind::hidden) norms[grad_norms.time] = grad_norms.norm;
+      if (grad_norms.stream == "hidden") norms[grad_norms.time] = grad_norms.norm;
     }
     REQUIRE(loop.grad_norms().size() == T);
     CHECK(norms.size() == T);
@@ -70,10 +70,10 @@ TEST_CASE("cell-state gradients of the fused LSTM equal those of an LSTM compose
   std::vector<index_t> order;
   Tape fused;
   fused.on_step_grad([&](const StepGrad& step) {
-    if (step.kind == GradKind::cell) cells[step.time] = step.grad;
+    if (step.stream == "cell") cells[step.time] = step.grad;
     else order.push_back(step.time);
   });
-  const LstmSequence s = lstm(fused.variable(x0), {}, {}, layer.weights());
+  const RecurrentSequence s = lstm(fused.variable(x0), {}, {}, layer.weights());
   fused.backward(weighted(s.y, 32) + weighted(s.c, 33));
   CHECK(order == std::vector<index_t>{4, 3, 2, 1, 0});
   layer.take_grads();
@@ -128,7 +128,7 @@ TEST_CASE("a batch with lengths equals each sequence run alone, in both directio
       const Array weights_y = sample({B, T, H}, 64), weights_h = sample({B, H}, 65);
       Tape tape;
       const Tensor x = tape.variable(x0), h = tape.variable(h0), c = tape.variable(c0);
-      const States all = kind.sequence(x, h, c, layer.weights(), {.lengths = lengths, .reverse = reverse});
+      const RecurrentSequence all = kind.sequence(x, h, c, layer.weights(), {.lengths = lengths, .reverse = reverse});
       tape.backward(sum(all.y * Tensor(weights_y)) + sum(all.h * Tensor(weights_h)));
       const Array dx = tape.grad(x), dh = tape.grad(h);
       const std::vector<Array> batch_grads = layer.take_grads();
@@ -139,7 +139,7 @@ TEST_CASE("a batch with lengths equals each sequence run alone, in both directio
         const auto pick = [&](const Array& a) { return slice(a, 0, at, at + 1).value(); };
         Tape single;
         const Tensor x1 = single.variable(cut(x0)), h1 = single.variable(pick(h0)), c1 = pick(c0);
-        const States one = kind.sequence(x1, h1, c1, layer.weights(), {.reverse = reverse});
+        const RecurrentSequence one = kind.sequence(x1, h1, c1, layer.weights(), {.reverse = reverse});
         single.backward(sum(one.y * Tensor(cut(weights_y))) + sum(one.h * Tensor(pick(weights_h))));
         check_near(cut(all.y.value()), one.y.value(), limits);
         check_near(pick(all.h.value()), one.h.value(), limits);
@@ -167,8 +167,8 @@ TEST_CASE("reverse equals the forward direction on the reversed sequence") {
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t t = 0; t < 5; ++t)
       for (std::size_t j = 0; j < 2; ++j) flipped(b, t, j) = x(b, 4 - t, j);
-  const HiddenSequence reversed = gru(x, {}, layer.weights(), GruReset::after, {.reverse = true});
-  const HiddenSequence forward = gru(flipped, {}, layer.weights());
+  const RecurrentSequence reversed = gru(x, {}, layer.weights(), GruReset::after, {.reverse = true});
+  const RecurrentSequence forward = gru(flipped, {}, layer.weights());
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t t = 0; t < 5; ++t)
       for (std::size_t j = 0; j < 4; ++j) CHECK(reversed.y.value()(b, t, j) == forward.y.value()(b, 4 - t, j));
@@ -191,7 +191,7 @@ TEST_CASE("recurrent results have the same bits for any number of threads") {
       set_threads(count);
       Tape tape;
       const Tensor x = tape.variable(sample({50, 8, 3}, 81));
-      const States s = kind.sequence(x, {}, {}, layer.weights(), {.lengths = lengths});
+      const RecurrentSequence s = kind.sequence(x, {}, {}, layer.weights(), {.lengths = lengths});
       tape.backward(weighted(s.y, 82));
       std::vector<Array> out = layer.take_grads();
       out.push_back(s.y.value());
@@ -208,7 +208,7 @@ TEST_CASE("a tape that keeps its backward functions runs a recurrent op again") 
   Layer layer(4, 2, 3);
   Tape tape({.retain_graph = true});
   const Tensor x = tape.variable(sample({2, 3, 2}, 91));
-  const LstmSequence s = lstm(x, {}, {}, layer.weights());
+  const RecurrentSequence s = lstm(x, {}, {}, layer.weights());
   const auto run = [&](std::uint64_t seed) {
     tape.backward(s.y, sample(s.y.shape(), seed));
     return tape.grad(x);
@@ -225,7 +225,7 @@ TEST_CASE("empty batches, no steps and one step") {
     const auto run = [&](std::size_t batch, std::size_t time) {
       Tape tape;
       const Tensor h = tape.variable(sample({batch, 3}, 101));
-      const States s = kind.sequence(Tensor(sample({batch, time, 2}, 102)), h, {}, layer.weights(), {});
+      const RecurrentSequence s = kind.sequence(Tensor(sample({batch, time, 2}, 102)), h, {}, layer.weights(), {});
       CHECK(s.y.shape() == Shape{batch, time, 3});
       tape.backward(sum(s.h));
       if (time == 0) check_equal(s.h.value(), h.value());

@@ -13,7 +13,7 @@ TEST_CASE("GRU: the reset gate acts after the product by default, before it as a
     const Tensor h = gru_cell(array({1, 1}, {1}), array({1, 1}, {.5}), w, reset);
     check_near(static_cast<double>(h.item()), first, kNumbers);
     check_near(static_cast<double>(gru_cell(array({1, 1}, {-2}), h, w, reset).item()), second, kNumbers);
-    const HiddenSequence s = gru(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), w, reset);
+    const RecurrentSequence s = gru(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), w, reset);
     check_near(s.y.value(), array({1, 2, 1}, {first, second}), kNumbers);
   };
   steps(GruReset::after, 0.4977190480, 0.0472286743);
@@ -23,7 +23,7 @@ TEST_CASE("GRU: the reset gate acts after the product by default, before it as a
 TEST_CASE("LSTM: gates in the order i, f, g, o") {
   const RecurrentWeights w = {array({4, 1}, {.1, .2, .3, .4}), array({4, 1}, {.5, .6, .7, .8}),
                               row({.01, .02, .03, .04}), row({.05, .06, .07, .08})};
-  const LstmSequence s = lstm(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
+  const RecurrentSequence s = lstm(array({1, 2, 1}, {1, -2}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
   check_near(s.y.value(), array({1, 2, 1}, {0.3536140968, 0.0521783551}), kNumbers);
   check_near(static_cast<double>(s.c.item()), 0.1305309036, kNumbers);
   const LstmStep first = lstm_cell(array({1, 1}, {1}), array({1, 1}, {.5}), array({1, 1}, {.25}), w);
@@ -36,7 +36,7 @@ TEST_CASE("recurrent ops accept sequences of different lengths in one batch") {
   const auto run = [&](double padding) {
     Tape tape;
     const Tensor x = tape.variable(array({2, 3, 1}, {1, 2, 3, 1, padding, padding}));
-    const HiddenSequence s = rnn(x, {}, w, {}, {.lengths = lengths});
+    const RecurrentSequence s = rnn(x, {}, w, {}, {.lengths = lengths});
     check_near(s.h.value(), array({2, 1}, {0.9881179391, 0.6640367703}), kNumbers);
     CHECK(s.y.value()(1, 1, 0) == 0);
     CHECK(s.y.value()(1, 2, 0) == 0);
@@ -120,22 +120,21 @@ TEST_CASE("recurrent ops refuse shapes and lengths that do not match") {
   const RecurrentWeights w = layer.weights();
   const Tensor x = sample({2, 5, 2}, 131), state = sample({2, 3}, 132);
   const auto with_lengths = [&](const IndexArray& lengths) { lstm(x, {}, {}, w, {.lengths = lengths}); };
-  check_throws<ShapeError>([&] { with_lengths({1, 2, 3}); },
-                           "[lstm] there must be one length for each of 2 sequences; got shape (3)");
-  check_throws<ShapeError>([&] { with_lengths({{1, 2}}); }, "one length for each of 2 sequences; got shape (1,2)");
-  check_throws<IndexError>([&] { with_lengths({1, 6}); }, "[lstm] the length 6 is outside 0..5");
-  check_throws<IndexError>([&] { with_lengths({-1, 5}); }, "[lstm] the length -1 is outside 0..5");
-  check_throws<ShapeError>([&] { lstm(state, {}, {}, w); }, "[lstm] the input must be [B, T, I]; got shape (2,3)");
-  check_throws<ShapeError>([&] { lstm_cell(x, {}, {}, w); }, "[lstm_cell] the input must be [B, I]; got shape (2,5,2)");
-  check_throws<ShapeError>([&] { gru(x, {}, w); }, "[gru] weight_hh must be [3 H, H]; got shape (12,3)");
+  check_throws<ShapeError>([&] { with_lengths({1, 2, 3}); }, "[lstm] expected lengths of shape (2), got (3)");
+  check_throws<ShapeError>([&] { with_lengths({{1, 2}}); }, "expected lengths of shape (2), got (1,2)");
+  check_throws<IndexError>([&] { with_lengths({1, 6}); }, "[lstm] expected lengths in 0..5, got 6");
+  check_throws<IndexError>([&] { with_lengths({-1, 5}); }, "[lstm] expected lengths in 0..5, got -1");
+  check_throws<ShapeError>([&] { lstm(state, {}, {}, w); }, "[lstm] expected x [B, T, I], got (2,3)");
+  check_throws<ShapeError>([&] { lstm_cell(x, {}, {}, w); }, "[lstm_cell] expected x [B, I], got (2,5,2)");
+  check_throws<ShapeError>([&] { gru(x, {}, w); }, "[gru] expected weight_hh [3 H, H], got (12,3)");
   check_throws<ShapeError>([&] { rnn(Tensor(sample({2, 5, 3}, 133)), {}, {sample({3, 2}, 1), sample({3, 3}, 2)}); },
-                           "[rnn] weight_ih must have shape (3,3); got shape (3,2)");
+                           "[rnn] expected weight_ih of shape (3,3), got (3,2)");
   check_throws<ShapeError>([&] { lstm(x, {}, {}, {w.weight_ih, w.weight_hh, state}); },
-                           "[lstm] bias_ih must have shape (12); got shape (2,3)");
+                           "[lstm] expected bias_ih of shape (12), got (2,3)");
   check_throws<ShapeError>([&] { lstm(x, {}, {}, {w.weight_ih, w.weight_hh, {}, state}); },
-                           "[lstm] bias_hh must have shape (12); got shape (2,3)");
+                           "[lstm] expected bias_hh of shape (12), got (2,3)");
   check_throws<ShapeError>([&] { lstm(x, Tensor(sample({3, 3}, 1)), {}, w); },
-                           "[lstm] the hidden state must have shape (2,3); got shape (3,3)");
+                           "[lstm] expected a hidden state of shape (2,3), got (3,3)");
   check_throws<ShapeError>([&] { lstm(x, {}, Tensor(sample({2, 4}, 1)), w); },
-                           "[lstm] the cell state must have shape (2,3); got shape (2,4)");
+                           "[lstm] expected a cell state of shape (2,3), got (2,4)");
 }

@@ -62,7 +62,7 @@ TEST_CASE("the gradient of an LSTM's last c includes what reaches it through y a
     Array got;
     {
       Tape tape;
-      const LstmSequence s = lstm(tape.variable(x), {}, {}, {w.ih, w.hh}, {.lengths = lengths});
+      const RecurrentSequence s = lstm(tape.variable(x), {}, {}, {w.ih, w.hh}, {.lengths = lengths});
       tape.on_grad(s.c, [&](const Array& grad) { got = grad; });
       tape.backward(sum(s.y * Tensor(dy)) + sum(s.h) + sum(s.c) * real(0.5));
     }
@@ -87,11 +87,11 @@ TEST_CASE("the gradient of an LSTM's last c includes what reaches it through y a
 TEST_CASE("on_step_grad is called for cells, without a probe, with the steps of the sequence op") {
   const LstmWeights w;
   const Array x = sample({kSequences, 4, 2}, 8), dy = sample({kSequences, 4, kStates}, 9);
-  std::map<std::pair<GradKind, index_t>, Array> by_op, by_cells;
+  std::map<std::pair<std::string, index_t>, Array> by_op, by_cells;
   std::vector<index_t> order;
   {
     Tape tape;
-    tape.on_step_grad([&](const StepGrad& s) { by_op[{s.kind, s.time}] = s.grad; });
+    tape.on_step_grad([&](const StepGrad& s) { by_op[{std::string(s.stream), s.time}] = s.grad; });
     tape.backward(lstm(tape.variable(x), {}, {}, {w.ih, w.hh}).y, dy);
   }
   Tape tape({.record_step_norms = true});
@@ -104,9 +104,9 @@ TEST_CASE("on_step_grad is called for cells, without a probe, with the steps of 
     loss = loss + sum(s.h * squeeze(slice(Tensor(dy), 1, t, t + 1), {1}));
   }
   tape.on_step_grad([&](const StepGrad& step) {
-    by_cells[{step.kind, step.time}] = step.grad;
-    CHECK(step.name == "cells");
-    if (step.kind == GradKind::hidden) order.push_back(step.time);
+    by_cells[{std::string(step.stream), step.time}] = step.grad;
+    CHECK(step.layer == "cells");
+    if (step.stream == "hidden") order.push_back(step.time);
   });
   tape.backward(loss);
   CHECK(order == std::vector<index_t>{3, 2, 1, 0});
@@ -120,7 +120,7 @@ TEST_CASE("cells of two layers have steps of their own, and rnn and gru cells re
   const Tensor ih(sample({3 * kStates, kStates}, 1)), hh(sample({3 * kStates, kStates}, 2));
   Tape tape;
   std::map<std::string, std::vector<index_t>> times;
-  tape.on_step_grad([&](const StepGrad& s) { times[std::string(s.name)].push_back(s.time); });
+  tape.on_step_grad([&](const StepGrad& s) { times[std::string(s.layer)].push_back(s.time); });
   Tensor h = tape.variable(sample({kSequences, kStates}, 3)), g = Tensor::zeros({kSequences, kStates});
   for (index_t t = 0; t < 3; ++t) {
     const LayerScope here("gru");

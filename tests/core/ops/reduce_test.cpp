@@ -64,9 +64,8 @@ TEST_CASE("a sum over an empty axis is zero, and its mean is refused") {
   check_equal(sum(x, {1}).value(), array({2, 3}, {0, 0, 0, 0, 0, 0}));
   check_equal(sum(x).value(), array({}, {0}));
   CHECK(shape_text(sum(x, {0}).shape()) == "(0,3)");
-  check_throws<ShapeError>([&] { (void)mean(x, {1}); },
-                           "[mean] the mean of no elements is not defined; got shape (2,0,3)");
-  check_throws<ShapeError>([&] { (void)mean(x); }, "[mean] the mean of no elements");
+  check_throws<ShapeError>([&] { (void)mean(x, {1}); }, "[mean] expected at least one element to reduce, got (2,0,3)");
+  check_throws<ShapeError>([&] { (void)mean(x); }, "[mean] expected at least one element to reduce");
   CHECK(shape_text(mean(x, {0}).shape()) == "(0,3)");
   const Evaluated got = evaluate([](Inputs a) { return sum(a[0], {1}); }, {x.value()});
   CHECK(shape_text(got.grads[0].shape()) == "(2,0,3)");
@@ -74,10 +73,10 @@ TEST_CASE("a sum over an empty axis is zero, and its mean is refused") {
 
 TEST_CASE("reductions refuse axes that do not exist or repeat") {
   const Tensor x = counting({2, 3});
-  check_throws<ShapeError>([&] { (void)sum(x, {2}); }, "[sum] axis 2 does not exist; got shape (2,3)");
-  check_throws<ShapeError>([&] { (void)mean(x, {-3}); }, "[mean] axis -3 does not exist");
-  check_throws<ShapeError>([&] { (void)sum(x, {1, -1}); }, "[sum] an axis is named twice");
-  check_throws<ShapeError>([&] { (void)sum(Tensor::ones(Shape(13, 1))); }, "[sum] at most 12 axes");
+  check_throws<ShapeError>([&] { (void)sum(x, {2}); }, "[sum] expected an axis of shape (2,3), got 2");
+  check_throws<ShapeError>([&] { (void)mean(x, {-3}); }, "[mean] expected an axis of shape");
+  check_throws<ShapeError>([&] { (void)sum(x, {1, -1}); }, "[sum] expected different axes of shape");
+  check_throws<ShapeError>([&] { (void)sum(Tensor::ones(Shape(13, 1))); }, "[sum] expected at most 12 axes, got");
 }
 
 TEST_CASE("means of twenty million ones are one") {
@@ -173,12 +172,12 @@ TEST_CASE("argmax and argmin return the first position") {
 
 TEST_CASE("extremes over an empty axis are refused, extremes of no rows are empty") {
   const Tensor empty = Tensor::zeros({2, 0}), no_rows = Tensor::zeros({0, 2});
-  check_throws<ShapeError>([&] { max(empty, {1}); }, "[max] the largest or smallest of no elements is not defined");
+  check_throws<ShapeError>([&] { max(empty, {1}); }, "[max] expected at least one element to reduce, got");
   check_throws<ShapeError>([&] { min(empty); }, "[min]");
   check_throws<ShapeError>([&] { argmax(empty, 1); }, "[argmax]");
   check_throws<ShapeError>([&] { argmin(empty, 1); }, "[argmin]");
-  check_throws<ShapeError>([&] { max(no_rows, {2}); }, "[max] axis 2 does not exist");
-  check_throws<ShapeError>([&] { max(no_rows, {1, -1}); }, "[max] an axis is named twice");
+  check_throws<ShapeError>([&] { max(no_rows, {2}); }, "[max] expected an axis of shape");
+  check_throws<ShapeError>([&] { max(no_rows, {1, -1}); }, "[max] expected different axes of shape");
   CHECK(same_shape(max(no_rows, {1}).shape(), Shape{0}));
   CHECK(same_shape(argmax(no_rows, 1).shape(), Shape{0}));
 }
@@ -203,12 +202,10 @@ TEST_CASE("variance keeps its precision under a large mean") {
 
 TEST_CASE("variance of too few elements is refused") {
   const Tensor x = Tensor::zeros({3, 1});
-  check_throws<ValueError>(
-      [&] { var(x, {1}); },
-      "[var] the correction must be less than the number of elements, 1, but is 1; got shape (3,1)");
+  check_throws<ValueError>([&] { var(x, {1}); }, "[var] expected a correction below the number of elements, 1, got 1");
   check_throws<ValueError>([&] { stddev(Tensor::zeros({3, 0}), {1}, false, 0); }, "[stddev]");
-  check_throws<ValueError>([&] { var(x, {0}, false, -1); }, "[var] the correction must not be negative");
-  check_throws<ShapeError>([&] { var(x, {2}); }, "[var] axis 2 does not exist");
+  check_throws<ValueError>([&] { var(x, {0}, false, -1); }, "[var] expected a correction of at least 0, got");
+  check_throws<ShapeError>([&] { var(x, {2}); }, "[var] expected an axis of shape");
   check_equal(var(x, {1}, false, 0).value(), row({0, 0, 0}));
 }
 
@@ -231,7 +228,7 @@ TEST_CASE("norm does not overflow or underflow in float, and gives unit gradient
   check_near(e.grads[0], row({0.6, 0.8}), {1e-4, 0});
   check_equal(norm(Tensor::zeros({0})).value(), array({}, {0}));
   check_near(norm(counting({2, 2, 2}), {0, 2}, true).value(), array({1, 2, 1}, {std::sqrt(42.0), std::sqrt(98.0)}));
-  check_throws<ShapeError>([&] { norm(row({1}), {1}); }, "[norm] axis 1 does not exist");
+  check_throws<ShapeError>([&] { norm(row({1}), {1}); }, "[norm] expected an axis of shape");
 }
 
 TEST_CASE("cumsum accumulates along an axis in double") {
@@ -241,7 +238,7 @@ TEST_CASE("cumsum accumulates along an axis in double") {
   const auto f = [](Inputs a) { return cumsum(a[0], 0); };
   check_equal(evaluate(f, {row({1, 2, 3})}, row({1, 10, 100})).grads[0], row({111, 110, 100}));
   CHECK(same_shape(cumsum(Tensor::zeros({2, 0}), 1).shape(), Shape{2, 0}));
-  check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] axis 2 does not exist");
+  check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] expected an axis of shape");
   const Array ones = cumsum(Tensor::ones({17000000}), 0).value();
   CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones stops at 2^24
 }

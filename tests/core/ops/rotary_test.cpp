@@ -36,8 +36,9 @@ TEST_CASE("rotary: positions count from an offset, which may differ between sequ
 
 TEST_CASE("rotary: invalid widths, offsets and bases are refused") {
   check_throws<ShapeError>([] { rotary(Tensor::ones({1, 1, 2, 3})); },
-                           "[rotary] x must be [B, H, T, D] with an even D");
+                           "[rotary] expected x [B, H, T, D] with an even D, got");
   check_throws<ShapeError>([] { rotary(Tensor::ones({2, 1, 2, 4}), {.offsets = IndexArray{1}}); },
-                           "offsets must be [B]");
-  check_throws<ValueError>([] { rotary(Tensor::ones({1, 1, 2, 4}), {.base = 0}); }, "the base must be positive");
+                           "expected offsets of shape (");
+  check_throws<ValueError>([] { rotary(Tensor::ones({1, 1, 2, 4}), {.base = 0}); },
+                           "expected a base that is positive and finite, got");
 }

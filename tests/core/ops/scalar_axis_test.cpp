@@ -19,7 +19,7 @@ void check_scalar(const char* name, AlongAxis op, double want, double gradient) 
     check_near(got.grads[0], array({}, {2 * gradient}));
   }
   for (const index_t axis : {-2, 1})
-    check_throws<ShapeError>([&] { (void)op(Tensor::scalar(3), axis); }, "does not exist; got shape ()");
+    check_throws<ShapeError>([&] { (void)op(Tensor::scalar(3), axis); }, "expected an axis of shape (), got ");
 }
 
 }  // namespace
@@ -50,15 +50,15 @@ TEST_CASE("argmax of a scalar is 0") {
     CHECK(argmax(Tensor::scalar(3), axis)() == 0);
     CHECK(argmin(Tensor::scalar(3), axis, true)() == 0);
   }
-  check_throws<ShapeError>([] { (void)argmax(Tensor::scalar(3), 1); }, "[argmax] axis 1 does not exist; got shape ()");
-  check_throws<ShapeError>([] { (void)sum(Tensor::scalar(3), {0, -1}); }, "[sum] an axis is named twice");
+  check_throws<ShapeError>([] { (void)argmax(Tensor::scalar(3), 1); }, "[argmax] expected an axis of shape (), got 1");
+  check_throws<ShapeError>([] { (void)sum(Tensor::scalar(3), {0, -1}); }, "[sum] expected different axes of shape");
   check_throws<IndexError>([] { (void)gather(Tensor::scalar(3), 0, indices({}, {1})); },
-                           "[gather] index 1 is outside 0..0");
+                           "[gather] expected indices in 0..0, got 1");
 }
 
 TEST_CASE("a scalar cannot be sliced or concatenated along an axis") {
   const Tensor x = Tensor::scalar(3);
-  check_throws<ShapeError>([&] { (void)slice(x, 0, 0); }, "[slice] axis 0 does not exist; got shape ()");
-  check_throws<ShapeError>([&] { (void)concat({x, x}, 0); }, "[concat] axis 0 does not exist; got shape ()");
-  check_throws<ShapeError>([&] { (void)split(x, 1); }, "[split] axis 0 does not exist; got shape ()");
+  check_throws<ShapeError>([&] { (void)slice(x, 0, 0); }, "[slice] expected an axis of shape (), got 0");
+  check_throws<ShapeError>([&] { (void)concat({x, x}, 0); }, "[concat] expected an axis of shape (), got 0");
+  check_throws<ShapeError>([&] { (void)split(x, 1); }, "[split] expected an axis of shape (), got 0");
 }

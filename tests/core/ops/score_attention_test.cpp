@@ -88,16 +88,26 @@ TEST_CASE("attention by scores: a masked NaN has no influence, on gradients neit
 
 TEST_CASE("attention by scores refuses operands that do not match") {
   const Tensor q = Tensor::ones({2, 4, 3, 5}), k = Tensor::ones({2, 2, 6, 5}), v = Tensor::ones({2, 2, 6, 7});
-  check_throws<ShapeError>([&] { additive_scores(q, Tensor::ones({2, 2, 6, 4}), Tensor::ones({4, 5})); },
-                           "[additive_scores] q must be [B, H, T, D] and k [B, H', S, D]");
-  check_throws<ShapeError>([&] { additive_scores(q, k, Tensor::ones({4, 4})); }, "w must be [H, D]");
-  check_throws<ShapeError>([&] { attention_from_scores(Tensor::ones({2, 4, 3, 5}), v); },
-                           "[attention_from_scores] scores must be [B, H, T, S]");
+  check_throws<ShapeError>(
+      [&] { additive_scores(q, Tensor::ones({2, 2, 6, 4}), Tensor::ones({4, 5})); },
+      "[additive_scores] expected q [B, H, T, D] and k [B, H', S, D] with H a multiple of H', got (2,4,3,5) and "
+      "(2,2,6,4)");
+  check_throws<ShapeError>([&] { additive_scores(q, Tensor::ones({2, 3, 6, 5}), Tensor::ones({4, 5})); },
+                           "got (2,4,3,5) and (2,3,6,5)");
+  check_throws<ShapeError>([&] { additive_scores(q, k, Tensor::ones({4, 4})); },
+                           "[additive_scores] expected w of shape (4,5), got (4,4)");
+  check_throws<ShapeError>(
+      [&] { attention_from_scores(Tensor::ones({2, 4, 3, 5}), v); },
+      "[attention_from_scores] expected scores [B, H, T, S] and v [B, H', S, V] with H a multiple of H', got "
+      "(2,4,3,5) and (2,2,6,7)");
   check_throws<ShapeError>([&] { attention_from_scores(Tensor::ones({2, 3, 3, 6}), v); },
-                           "a multiple of the key heads");
+                           "with H a multiple of H', got (2,3,3,6) and (2,2,6,7)");
   check_throws<ValueError>([&] { attention_from_scores(Tensor::ones({2, 4, 3, 6}), v, {.dropout = -1}); },
                            "probability");
-  check_throws<ShapeError>([&] { hard_attention(q, k, Tensor::ones({2, 2, 5, 7})); }, "[hard_attention] v must be");
-  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); }, "key_padding");
-  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.mask = Mask(Shape{3, 5})}); }, "the mask must be");
+  check_throws<ShapeError>([&] { hard_attention(q, k, Tensor::ones({2, 2, 5, 7})); },
+                           "and v [B, H', S, V] with H a multiple of H', got (2,4,3,5), (2,2,6,5) and (2,2,5,7)");
+  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); },
+                           "[hard_attention] expected key_padding of shape (2,6), got (2,5)");
+  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.mask = Mask(Shape{3, 5})}); },
+                           "[hard_attention] expected a mask of shape (3,6) or (2,3,6), got (3,5)");
 }

@@ -104,8 +104,8 @@ TEST_CASE("softmax of empty tensors and along invalid axes") {
   CHECK(shape_text(softmax(Tensor::zeros({3, 0})).shape()) == "(3,0)");
   CHECK(shape_text(log_softmax(Tensor::zeros({0, 3}), 0).shape()) == "(0,3)");
   check_throws<ShapeError>([] { (void)softmax(Tensor::scalar(1), 1); },
-                           "[softmax] axis 1 does not exist; got shape ()");
-  check_throws<ShapeError>([] { (void)log_softmax(Tensor::zeros({2}), 1); }, "[log_softmax] axis 1 does not exist");
+                           "[softmax] expected an axis of shape (), got 1");
+  check_throws<ShapeError>([] { (void)log_softmax(Tensor::zeros({2}), 1); }, "[log_softmax] expected an axis of shape");
 }
 
 TEST_CASE("tied elements get equal gradients from softmax") {
@@ -139,7 +139,7 @@ TEST_CASE("logsumexp over axes") {
   check_near(logsumexp(x, {1}, true).value(),
              array({2, 1}, {std::log(1 + std::exp(1.0)), 2 + std::log(1 + std::exp(1.0))}));
   check_equal(logsumexp(Tensor::zeros({2, 0}), {1}).value(), row({-kInf, -kInf}));
-  check_throws<ShapeError>([&] { logsumexp(x, {5}); }, "[logsumexp] axis 5 does not exist");
+  check_throws<ShapeError>([&] { logsumexp(x, {5}); }, "[logsumexp] expected an axis of shape");
 }
 
 TEST_CASE("an infinite element makes logsumexp infinite, and NaN stays NaN") {

@@ -175,13 +175,10 @@ void try_sequence(Choices& choices) {
       kNames[n.kind], operands(n, x),
       [&](const auto& t) {
         const Given g = given(n, t);
-        if (n.kind == of_lstm) {
-          const LstmSequence s = lstm(t[0], g.h, g.c, g.weights, options);
-          return which == 0 ? s.y : which == 1 ? s.h : s.c;
-        }
-        const HiddenSequence s =
-            n.kind == of_rnn ? rnn(t[0], g.h, g.weights, n.form, options) : gru(t[0], g.h, g.weights, n.reset, options);
-        return which == 0 ? s.y : s.h;
+        const RecurrentSequence s = n.kind == of_lstm  ? lstm(t[0], g.h, g.c, g.weights, options)
+                                    : n.kind == of_gru ? gru(t[0], g.h, g.weights, n.reset, options)
+                                                       : rnn(t[0], g.h, g.weights, n.form, options);
+        return which == 0 ? s.y : which == 1 ? s.h : s.c;
       },
       want);
 }

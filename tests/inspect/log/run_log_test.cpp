@@ -224,8 +224,9 @@ TEST_CASE("attention weights are kept with the text of each place, and read back
   CHECK(std::vector<index_t>{maps.layers, maps.heads, maps.queries, maps.keys} == std::vector<index_t>{2, 1, 2, 3});
   for (std::size_t i = 0; i < weights.size(); ++i) CHECK(maps.steps[1].weights[i] == weights.data()[i]);
   check_throws<ShapeError>([&] { log.attention(8, tokens, counting({2, 2, 3})); },
-                           "[run_log] attention weights must be [layers, heads, queries, keys]");
-  check_throws<ShapeError>([&] { log.attention(8, tokens, counting({1, 1, 3, 4})); }, "got shapes (1,1,3,4) and (3)");
+                           "[run_log] expected attention weights [layers, heads, queries, keys]");
+  check_throws<ShapeError>([&] { log.attention(8, tokens, counting({1, 1, 3, 4})); },
+                           "of at most 3 queries and keys, got (1,1,3,4)");
   std::filesystem::remove_all(log.directory() + "/attention");
   work.write("run/attention", "a file where the directory should be");
   log.attention(8, tokens, weights);  // warns
@@ -279,12 +280,12 @@ TEST_CASE("wrong calls are refused and write nothing") {
   Model model;
   const auto args = arguments(work.path() + "/run", 9);
   check_throws<ValueError>([&] { RunLog(*args, model.store, {.interval = 0}); },
-                           "[run_log] the interval must be at least 1, not 0");
+                           "[run_log] expected an interval of at least 1, got 0");
   CHECK(!std::filesystem::exists(args->out()));
   RunLog log(*args, model.store, kQuiet);
   check_throws<FileError>([&] { RunLog(*args, model.store, kQuiet); }, "the directory is not empty");
   log.step(3, {.loss = 0}, model.mover);
-  check_throws<ValueError>([&] { log.step(3, {.loss = 0}, model.mover); }, "step 3 does not come after step 3");
+  check_throws<ValueError>([&] { log.step(3, {.loss = 0}, model.mover); }, "expected a step after 3, got 3");
   model.set_grads({1, 2, 3, 4}, {5, 6});
   check_throws<std::out_of_range>([&] { log.step(4, {.loss = 0}, Mover()); }, "");
   {

@@ -36,12 +36,12 @@ TEST_CASE("states of fused layers and of loops of cells have the same gradient n
     tape.backward(weigh(concat(outputs, 1)));
     by_loop = at(attached.record(loop_store).times, "rnn");
   }
-  REQUIRE(by_op.hidden.size() == T);
-  REQUIRE(by_loop.hidden.size() == T);
+  REQUIRE(by_op.by_time[0].norms.size() == T);
+  REQUIRE(by_loop.by_time[0].norms.size() == T);
   for (std::size_t t = 0; t < T; ++t) {
-    check_near(by_op.hidden[t], by_loop.hidden[t], kClose);
-    check_near(by_op.cell[t], by_loop.cell[t], kClose);
-    CHECK(by_op.hidden[t] > 0);
+    check_near(by_op.by_time[0].norms[t], by_loop.by_time[0].norms[t], kClose);
+    check_near(by_op.by_time[1].norms[t], by_loop.by_time[1].norms[t], kClose);
+    CHECK(by_op.by_time[0].norms[t] > 0);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
     forward = at(record.times, "rnn_l0");
     reverse = at(record.times, "rnn_l0_reverse");
   }
-  REQUIRE(forward.lag_hidden.size() == T);
+  REQUIRE(forward.by_lag[0].norms.size() == T);
   // A loss that only sees the last step of each sequence; its own step gradients, counted back from there.
   const auto check = [&](bool back, const TimeStats& got) {
     Array only = Tensor::zeros({B, T, 8}).value();
@@ -115,19 +115,19 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
     std::vector<double> hidden(T), cell(T);
     Tape tape;
     tape.on_step_grad([&](const StepGrad& step) {
-      if ((step.name == "rnn_l0_reverse") != back) return;
+      if ((step.layer == "rnn_l0_reverse") != back) return;
       for (std::size_t b = 0; b < B; ++b) {
         const index_t lag = back ? step.time : lengths(b) - 1 - step.time;
         if (lag < 0 || step.time >= lengths(b)) continue;
         double squares = 0;
         for (std::size_t j = 0; j < 4; ++j) squares += std::pow(static_cast<double>(step.grad(b, j)), 2);
-        (step.kind == GradKind::cell ? cell : hidden)[static_cast<std::size_t>(lag)] += squares;
+        (step.stream == "cell" ? cell : hidden)[static_cast<std::size_t>(lag)] += squares;
       }
     });
     tape.backward(sum(layer(Tensor(x), {}, lengths).y * Tensor(only)));
     for (std::size_t lag = 0; lag < T; ++lag) {
-      check_near(got.lag_hidden[lag], std::sqrt(hidden[lag]), kClose);
-      check_near(got.lag_cell[lag], std::sqrt(cell[lag]), kClose);
+      check_near(got.by_lag[0].norms[lag], std::sqrt(hidden[lag]), kClose);
+      check_near(got.by_lag[1].norms[lag], std::sqrt(cell[lag]), kClose);
     }
   };
   check(false, forward);
@@ -145,7 +145,7 @@ TEST_CASE("of a large batch the eight longest sequences are followed back") {
     Attached attached;
     Tape tape;
     tape.backward(sum(layer(Tensor(x), {}, lengths).y * Tensor(weights)));
-    got = at(attached.record(store).times, "rnn_l0").lag_hidden;
+    got = at(attached.record(store).times, "rnn_l0").by_lag[0].norms;
   }
   Array only = Tensor::zeros({B, T, 3}).value();
   for (std::size_t b = 0; b < B; ++b)

@@ -1,7 +1,6 @@
 #include <xtape/inspect/measure/update_split.hpp>
 
 #include <xtape/optim/adam.hpp>
-#include <xtape/optim/averaged_sgd.hpp>
 #include <xtape/optim/sgd.hpp>
 
 #include "support.hpp"

@@ -42,7 +42,7 @@ void add_healthy(Pages& pages) {
   pages.add("healthy", made.write(pages.work, "healthy"),
             {{"hover",
               {{"layers", 500, 1.5, "norm ", step.parameters[1].grad_norm, 6e-3},
-               {"lags", 500, 10.5, "norm ", step.times[0].lag_hidden[10], 6e-3},
+               {"lags", 500, 10.5, "norm ", step.times[0].by_lag[0].norms[10], 6e-3},
                {"loss", 500, nullptr, "train: ", step.loss, 1e-3},
                {"norm", 500, nullptr, "global norm: ", step.grad_norm, 1e-3}}},
              {"step", 300},

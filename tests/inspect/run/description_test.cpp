@@ -11,5 +11,5 @@ TEST_CASE("what to do about trouble is parsed by name") {
   CHECK(parse_on_trouble("skip") == OnTrouble::skip);
   CHECK(parse_on_trouble("stop") == OnTrouble::stop);
   check_throws<ValueError>([] { parse_on_trouble("panic"); },
-                           "[run_log] on trouble must be warn, skip or stop, not 'panic'");
+                           "[run_log] expected warn, skip or stop on trouble, got 'panic'");
 }

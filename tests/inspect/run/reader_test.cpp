@@ -32,8 +32,8 @@ TEST_CASE("what is written is what is read") {
     r.clip_factor = 0.25;
     r.parameters[0].grad_histogram = {-7, {1, 0, 3}};
     r.attention = {{"attn", {1.5, NAN}, {0.5, 0.25}, {3, -INFINITY}}};
-    r.times[0].cell = {1, 2};
-    r.times[0].lag_cell = {3, 4};
+    r.times[0].by_time.push_back({"cell", {1, 2}});
+    r.times[0].by_lag.push_back({"cell", {3, 4}});
   };
   const RunData run = read_run(made.write(work, "run"));
   CHECK(run.warnings.empty());
@@ -127,7 +127,7 @@ TEST_CASE("without metrics.jsonl the norms come from grad_norms.csv") {
   REQUIRE(run.steps.size() <= wanted.size());
   for (std::size_t i = 0; i < 4; ++i) {
     check_near(run.steps[i].grad_norm, wanted[i].grad_norm, {1e-8, 0});
-    check_near(run.steps[i].times[0].lag_hidden[5], wanted[i].times[0].lag_hidden[5], {1e-8, 0});
+    check_near(run.steps[i].times[0].by_lag[0].norms[5], wanted[i].times[0].by_lag[0].norms[5], {1e-8, 0});
     check_near(run.steps[i].parameters[2].update_ratio, wanted[i].parameters[2].update_ratio, {1e-8, 0});
   }
   bool vanishing = false;

@@ -1,5 +1,6 @@
 #include <xtape/inspect/run/run_json.hpp>
 
+#include "child_process.hpp"
 #include "support.hpp"
 
 using namespace xtape;

@@ -35,8 +35,9 @@ struct Made {
 };
 
 void set_lag(StepRecord& r, double rate, index_t until) {
-  r.times[0].lag_hidden.assign(1, 0.01);
-  for (index_t lag = 1; lag < until; ++lag) r.times[0].lag_hidden.push_back(r.times[0].lag_hidden.back() * rate);
+  r.times[0].by_lag[0].norms.assign(1, 0.01);
+  for (index_t lag = 1; lag < until; ++lag)
+    r.times[0].by_lag[0].norms.push_back(r.times[0].by_lag[0].norms.back() * rate);
 }
 
 std::vector<Made> made_runs() {
@@ -54,14 +55,14 @@ std::vector<Made> made_runs() {
                  {.change =
                       [](StepRecord& r, double) {
                         set_lag(r, 0.97, 64);
-                        for (std::size_t lag = 1; lag < 64; ++lag) r.times[0].lag_hidden[lag] *= 1e-3;
+                        for (std::size_t lag = 1; lag < 64; ++lag) r.times[0].by_lag[0].norms[lag] *= 1e-3;
                       }},
                  {}});
   out.push_back({"exploding beyond the largest number",
                  {.change =
                       [](StepRecord& r, double) {
                         set_lag(r, 10, 64);
-                        for (std::size_t lag = 40; lag < 64; ++lag) r.times[0].lag_hidden[lag] = INFINITY;
+                        for (std::size_t lag = 40; lag < 64; ++lag) r.times[0].by_lag[0].norms[lag] = INFINITY;
                       }},
                  {"exploding_time"}});
   out.push_back({"vanishing by depth",

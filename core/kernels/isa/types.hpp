@@ -197,12 +197,14 @@ inline bool trusted_column(double mean, double divisor, double weight) {
   constexpr double kLargestScale = sizeof(real) == 4 ? 1e25 : 1e285;
   const double factor = weight < 0 ? -weight : weight;
   const bool scales = (factor == 0) | ((factor <= kLargestScale * divisor) & (factor * kLargestScale >= divisor));
-  return (divisor != divisor) | (trusted_variance(divisor * divisor) & trusted_mean(mean) & scales);
+  const bool spread = trusted_variance(divisor * divisor), center = trusted_mean(mean);
+  return (divisor != divisor) | (spread & center & scales);
 }
 
 /// The same for the means of dy and dy x_hat.
 inline bool trusted_gradient(double dy, double dy_x_hat) {
-  return (dy_x_hat != dy_x_hat) | (trusted_mean(dy) & trusted_mean(dy_x_hat));
+  const bool plain = trusted_mean(dy), product = trusted_mean(dy_x_hat);
+  return (dy_x_hat != dy_x_hat) | (plain & product);
 }
 
 /// A matrix x, and x_hat = (x - mean) / divisor for each column, with divisor = sqrt(variance + eps); 0 where the

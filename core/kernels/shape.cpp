@@ -11,6 +11,8 @@ void copy_strided_row(const real* x, index_t step_x, Output y, index_t step_y, i
   real* to = y.data;
   if (step_x == 1 && step_y == 1 && !y.add) {
     std::copy(x, x + n, to);
+  } else if (step_x == 0 && step_y == 1 && !y.add) {
+    std::fill_n(to, n, *x);
   } else if (y.add) {
     for (index_t i = 0; i < n; ++i) to[i * step_y] += x[i * step_x];
   } else {

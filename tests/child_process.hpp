@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,14 +68,15 @@ inline Finished run(const std::string& program, const std::vector<std::string>& 
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {  // only system calls until exec
-    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
-    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
-    if (dup2(out_file, 1) == 1 && dup2(err_file, 2) == 2 && chdir(directory.c_str()) == 0) execv(argv[0], argv.data());
-    _exit(127);
-  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT, 0600);
+  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  pid_t child = 0;  // a fork would copy the page tables of the tests, which takes long under the address sanitizer
+  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return {127, "", ""};
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};

@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/concat.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
 #include <xtape/core/ops/shape.hpp>
@@ -87,20 +86,6 @@ std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t
     begin += size;
   }
   return parts;
-}
-
-GradCases concat_grad_cases() {
-  using Args = std::span<const Tensor>;
-  const Array cube = sample({2, 3, 4}, 31), other = sample({2, 2, 4}, 33), cube2 = sample({2, 3, 4}, 34);
-  return {
-      {"concat", "middle axis", {cube, other}, [](Args x) { return concat({x[0], x[1]}, 1); }},
-      {"concat", "the same part twice", {cube, cube}, [](Args x) { return concat({x[0], x[1]}, -1); }},
-      {"stack", "in front", {cube, cube2}, [](Args x) { return stack({x[0], x[1]}, 0); }},
-      {"stack", "in the middle", {cube, cube2}, [](Args x) { return stack({x[0], x[1]}, 1); }},
-      {"stack", "behind", {cube, cube2}, [](Args x) { return stack({x[0], x[1]}, -1); }},
-      {"slice", "split, a part of two", {cube}, [](Args x) { return split(x[0], 2, 1)[1]; }},
-      {"slice", "split, all parts", {cube}, [](Args x) { return concat(split_with_sizes(x[0], {1, 3}, 2), 2); }},
-  };
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

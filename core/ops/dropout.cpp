@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/mask.hpp>
 #include <xtape/core/ops/dropout.hpp>
 #include <xtape/core/ops/internal/broadcast.hpp>
@@ -41,15 +40,6 @@ Tensor dropout(const Tensor& x, double p, const RandomKey& key) {
   return Tape::record("dropout", {x}, Tensor(std::move(y)), [kept = std::move(kept), scale](const Array& dy, Grads& g) {
     kernels::select_scaled(dy.data(), kept.data(), scale, g.buffer(0), count_of(dy));
   });
-}
-
-GradCases dropout_grad_cases() {
-  using Args = std::span<const Tensor>;
-  const Array x = sample({4, 5}, 81);
-  return {
-      {"dropout", "a third dropped", {x}, [](Args a) { return dropout(a[0], 1.0 / 3, {1, 2, 3}); }},
-      {"dropout", "all dropped", {x}, [](Args a) { return dropout(a[0], 1, {1, 2, 3}); }},
-  };
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

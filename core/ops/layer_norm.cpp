@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/layer_norm.hpp>
 #include <xtape/core/ops/internal/norm_checks.hpp>
 #include <xtape/core/ops/internal/reduce_rows.hpp>
@@ -43,19 +42,6 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   return normalized_rows("rms_norm", false, x, weight, {}, eps);
-}
-
-GradCases layer_norm_grad_cases() {
-  using Args = std::span<const Tensor>;
-  const Array x = sample({2, 3, 5}, 61), weight = sample({5}, 62, 0.5, 2), bias = sample({5}, 63);
-  const Array wide = sample({3, 37}, 64), wide_weight = sample({37}, 65, 0.5, 2);
-  return {
-      {"layer_norm", "no affine", {x}, [](Args a) { return layer_norm(a[0]); }},
-      {"layer_norm", "weight only, wide", {wide, wide_weight}, [](Args a) { return layer_norm(a[0], a[1]); }},
-      {"layer_norm", "weight and bias", {x, weight, bias}, [](Args a) { return layer_norm(a[0], a[1], a[2]); }},
-      {"rms_norm", "no weight", {x}, [](Args a) { return rms_norm(a[0]); }},
-      {"rms_norm", "weight, wide", {wide, wide_weight}, [](Args a) { return rms_norm(a[0], a[1]); }},
-  };
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

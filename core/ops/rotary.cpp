@@ -1,5 +1,4 @@
 #include <xtape/core/error.hpp>
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/rotary.hpp>
 #include <xtape/core/ops/rotary.hpp>
 
@@ -50,18 +49,6 @@ Tensor rotary(const Tensor& x, const RotaryOptions& options) {
   return Tape::record("rotary", {x}, Tensor(std::move(y)), [angles = std::move(angles)](const Array& dy, Grads& g) {
     angles.rotate(kernels::Rotation::backward, dy.shape(), dy.data(), g.buffer(0));
   });
-}
-
-GradCases rotary_grad_cases() {
-  using Args = std::span<const Tensor>;
-  const Array heads = sample({2, 3, 4, 6}, 122);
-  return {
-      {"rotary", "", {heads}, [](Args a) { return rotary(a[0], {.offset = 3}); }},
-      {"rotary",
-       "an offset for each sequence",
-       {heads},
-       [](Args a) { return rotary(a[0], {.offsets = IndexArray{0, 5}, .base = 100}); }},
-  };
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

@@ -1,12 +1,12 @@
-// Runs every table of gradient-check cases, in double, with every variant of each case.
-#include <xtape/core/gradcheck.hpp>
-
+// Runs every table of gradient checks, in double, with every variant of each case.
+#include "gradients/cases.hpp"
 #include "support.hpp"
 
 #include <cstdio>
 
 #ifdef XTAPE_DOUBLE
 using namespace xtape;
+using namespace xtape::test;
 
 namespace {
 

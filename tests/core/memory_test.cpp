@@ -1,7 +1,7 @@
 // Memory use stays constant over training steps, and a backward pass frees memory as it goes.
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // Tensor handles: shared values, undefined handles, items.
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <thread>
 

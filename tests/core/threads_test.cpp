@@ -1,12 +1,12 @@
 // Threads: equal bits for any number of threads, tapes on several user threads, fork.
 #include "forked.hpp"
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/kernels/optim.hpp>
 #include <xtape/core/kernels/parallel.hpp>
 #include <xtape/core/kernels/reduce.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/nn/linear.hpp>
 
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
 // Lists the gradient checks and golden values of every op, layer, optimizer and schedule, and fails if one is missing.
 // A ctest test of its own (ctest -R coverage -V prints the table), skipped in the ordinary run.
+#include "core/gradients/cases.hpp"
 #include "golden/tables.hpp"
 #include "nn/layer_gradcheck.hpp"
 #include "sources.hpp"

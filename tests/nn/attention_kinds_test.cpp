@@ -1,7 +1,7 @@
 // Every kind of attention: properties common to all, and the definition of each.
 #include <xtape/nn/multi_head_attention.hpp>
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/nn/attention_kinds.hpp>
 #include <xtape/nn/positions.hpp>
 #include <xtape/nn/random_features.hpp>

@@ -1,6 +1,6 @@
 #include <xtape/nn/attention_rnn.hpp>
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

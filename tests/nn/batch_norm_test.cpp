@@ -1,4 +1,4 @@
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

@@ -1,7 +1,7 @@
 // Incremental decoding: cached steps equal the whole, for any chunk sizes and every kind of attention.
 #include <xtape/nn/multi_head_attention.hpp>
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

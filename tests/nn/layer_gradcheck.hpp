@@ -3,7 +3,7 @@
 
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 namespace xtape::test {
 

@@ -1,5 +1,5 @@
 // Recurrent layers: parameters, stacking, directions, dropout, carried and detached states.
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/nn/gru.hpp>
 #include <xtape/nn/lstm.hpp>
 #include <xtape/nn/rnn.hpp>

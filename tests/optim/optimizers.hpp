@@ -1,7 +1,7 @@
 // All optimizers behind one interface, and helpers for the tests of optim/.
 #pragma once
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,11 +1,11 @@
 // The matrix product against a plain triple loop: shapes, transposes, strides, beta, sizes of 0 and 1.
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/gemm.hpp>
 #include <xtape/core/random.hpp>
 #include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 // replace those of other files.
 #include "isas.hpp"
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/optim.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <array>
 #include <cstdio>

@@ -1,9 +1,9 @@
 // Sums of raw arrays against sums in long double, for lengths around every block size.
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/kernels/isa.hpp>
 #include <xtape/core/kernels/reduce.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include <limits>
 

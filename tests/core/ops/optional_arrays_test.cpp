@@ -1,7 +1,7 @@
 // Masks and lengths that are scalars, and operands without elements.
 #include "support.hpp"
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 using namespace xtape;
 using namespace xtape::test;

@@ -1,7 +1,7 @@
 // Helpers of the tests of recurrent ops: random parameters, and one interface for all kinds.
 #pragma once
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

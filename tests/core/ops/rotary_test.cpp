@@ -1,7 +1,7 @@
 // Rotary positions: differences of positions, offsets, errors.
 #include <xtape/core/ops.hpp>
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

@@ -1,5 +1,5 @@
 // When a run goes wrong: the first op that made a NaN, bad batches, dead layers, the flight recorder, the policies.
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/inspect/verdicts/verdicts.hpp>
 
 #include "child_process.hpp"

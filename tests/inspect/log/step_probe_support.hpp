@@ -1,8 +1,8 @@
 // What the tests of the step probe share.
 #pragma once
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/inspect/log/step_probe.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 
 #include "support.hpp"
 

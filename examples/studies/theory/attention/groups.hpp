@@ -5,8 +5,8 @@
 #include "studies/common/claims.hpp"
 #include "studies/common/measurements.hpp"
 
-#include <xtape/core/gradcheck.hpp>
 #include <xtape/core/ops/shape.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/inspect/measure/jacobian.hpp>
 #include <xtape/xtape.hpp>
 

@@ -5,7 +5,7 @@
 #include "studies/common/claims.hpp"
 #include "studies/common/measurements.hpp"
 
-#include <xtape/core/gradcheck.hpp>
+#include <xtape/inspect/measure/gradcheck.hpp>
 #include <xtape/xtape.hpp>
 
 namespace xtape::theory {

@@ -27,7 +27,6 @@ struct xtype_for_shape<S<X, N, A, Init>> {
 
 namespace xtape {
 
-using Shape = xt::dynamic_shape<std::size_t>;                        ///< sizes of the axes, outermost first
 using IndexArray = xt::xarray<index_t, xt::layout_type::row_major>;  ///< token ids, class numbers, argmax results
 using Mask = xt::xarray<bool, xt::layout_type::row_major>;           ///< true: hidden
 

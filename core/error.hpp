@@ -15,9 +15,9 @@ namespace xtape {
 /// "(2,3)", or "()" for a scalar. Takes any container of sizes.
 template <class ShapeLike>
 std::string shape_text(const ShapeLike& shape) {
-  std::string out = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? "," : "") + std::to_string(shape[i]);
-  return out + ")";
+  std::string out;
+  for (const auto size : shape) out += (out.empty() ? "(" : ",") + std::to_string(size);
+  return out.empty() ? "()" : out + ")";
 }
 
 /// A number, a text or the sizes of a shape, as messages show it.

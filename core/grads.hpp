@@ -14,33 +14,33 @@ struct StepGrad;
 class Grads {
  public:
   /// Whether a gradient of this input is needed; false for constants.
-  bool needs(std::size_t input) const;
+  bool needs(index_t input) const;
 
   /// The buffer of the input's gradient, of the input's shape, into which a kernel writes or adds. Call it once for
   /// each use, and fill the whole buffer.
-  Output buffer(std::size_t input);
+  Output buffer(index_t input);
 
   /// The same, or no buffer if the gradient is not needed.
-  Output buffer_if_needed(std::size_t input) { return needs(input) ? buffer(input) : Output{}; }
+  Output buffer_if_needed(index_t input) { return needs(input) ? buffer(input) : Output{}; }
 
   /// The buffer for a function that only adds: set to zero before its first use.
-  Output cleared_buffer(std::size_t input);
+  Output cleared_buffer(index_t input);
 
   /// Adds `scale * term`. A term of the broadcast shape is first summed over the broadcast axes. Does nothing for
   /// constants. Throws ShapeError if the input does not broadcast to the term.
-  void add(std::size_t input, const Array& term, real scale = 1);
+  void add(index_t input, const Array& term, real scale = 1);
 
   /// Adds the upstream gradient unchanged, without a copy if it is the first contribution. The element counts must be
   /// equal; the shapes may differ, as in reshape. Does nothing for constants.
-  void pass(std::size_t input);
+  void pass(index_t input);
 
   /// For an op with several outputs: the gradient of output i, or null if none reached it.
-  const Array* upstream(std::size_t output) const;
+  const Array* upstream(index_t output) const;
 
   /// Whether someone watches the gradient of output i. If a part of it does not come from upstream, because another
   /// output is computed from this one, the op passes the whole gradient to `show`.
-  bool watches(std::size_t output) const;
-  void show(std::size_t output, const Array& whole);
+  bool watches(index_t output) const;
+  void show(index_t output, const Array& whole);
 
   /// Whether a recurrent op must pass the gradient of each of its steps to `step`.
   bool watches_steps() const;

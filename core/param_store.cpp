@@ -163,10 +163,10 @@ Parameter Scope::parameter(std::string_view name, const Shape& shape, const Init
   const std::string full = free_name(name);
   element_count(shape, full);
   if (!init) throw ValueError("scope", "the parameter '" + full + "' has no initialization");
-  Array value(shape);
+  Array value = empty_array(shape);
   Random random(state_->seed, "init/" + full);
   init(value, random);
-  Parameter parameter(full, std::move(value), shape.size() >= 2);
+  Parameter parameter(full, std::move(value), shape.rank() >= 2);
   state_->parameters.emplace_back(full, parameter);
   return parameter;
 }

@@ -36,7 +36,7 @@ void Parameter::set_value(const Array& value) {
 real* Parameter::edit() {
   if (!data().value.unique()) data().value = Storage(data().value.array());  // a tensor still holds the old value
   ++data().version;
-  return data().value.edit().data();
+  return data().value.edit();
 }
 
 const Array& Parameter::grad() const {
@@ -44,7 +44,7 @@ const Array& Parameter::grad() const {
     throw GradientError("parameter " + name(),
                         "the last backward pass failed half-way, so the gradient is not complete; call zero_grad()");
   if (data().state == GradState::none) {
-    if (!same_shape(data().grad.shape(), shape())) data().grad = Array(shape());
+    if (data().grad.shape() != shape()) data().grad = empty_array(shape());
     kernels::fill(data().grad.data(), 0, numel());
   }
   return data().grad;

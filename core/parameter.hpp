@@ -23,8 +23,8 @@ class Parameter {
 
   const std::string& name() const { return data().name; }
   const Array& value() const { return data().value.array(); }
-  const Shape& shape() const { return value().shape(); }
-  index_t numel() const { return static_cast<index_t>(value().size()); }
+  const Shape& shape() const { return data().value.shape(); }
+  index_t numel() const { return xtape::numel(value()); }
 
   /// The value as an operand. If a tape records and the parameter is trainable, gradients flow to it.
   operator Tensor() const { return tensor(); }

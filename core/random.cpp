@@ -25,7 +25,7 @@ void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t block,
   const Philox::ctr_type counter = {{low(block), high(block), low(stream), high(stream)}};
   const Philox::key_type key = {{low(seed), high(seed)}};
   const Philox::ctr_type words = Philox()(counter, key);
-  for (int i = 0; i < 4; ++i) out[i] = words[static_cast<std::size_t>(i)];
+  for (int i = 0; i < 4; ++i) out[i] = words[i];
 }
 
 }  // namespace

@@ -9,97 +9,98 @@ namespace {
 constexpr index_t kMaxElements = index_t{1} << 46;
 }
 
+void Shape::push_back_many(index_t size) {
+  if (rank_ == kFew) many_.assign(few_, few_ + kFew);
+  many_.push_back(size);
+}
+
+UnsignedSizes Shape::unsigned_sizes() const {
+  for (index_t size : *this)
+    if (size < 0) throw ShapeError("shape", "sizes of at least 0", *this);
+  return {begin(), end()};
+}
+
 index_t element_count(const Shape& shape, std::string_view op) {
-  for (std::size_t size : shape)
-    if (size == 0) return 0;
   index_t count = 1;
-  for (std::size_t size : shape) {
-    if (size > static_cast<std::size_t>(kMaxElements) || count > kMaxElements / static_cast<index_t>(size))
-      throw ShapeError(op, "at most 2^46 elements", shape);
-    count *= static_cast<index_t>(size);
+  bool fits = true, zero = false;
+  for (index_t size : shape) {
+    if (size < 0) throw ShapeError(op, "sizes of at least 0", shape);
+    zero = zero || size == 0;
+    fits = fits && !__builtin_mul_overflow(count, size, &count) && count <= kMaxElements;
   }
-  return count;
+  if (!fits && !zero) throw ShapeError(op, "at most 2^46 elements", shape);
+  return zero ? 0 : count;
 }
 
-std::size_t normalize_axis(std::string_view op, index_t axis, const Shape& shape) {
-  const auto rank = static_cast<index_t>(shape.size());
+index_t normalize_axis(std::string_view op, index_t axis, const Shape& shape) {
+  const index_t rank = shape.rank();
   if (axis < -rank || axis >= rank) throw ShapeError(op, "an axis of shape " + shape_text(shape), axis);
-  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  return axis < 0 ? axis + rank : axis;
 }
 
-std::size_t normalize_axis_or_scalar(std::string_view op, index_t axis, const Shape& shape) {
-  if (shape.empty() && (axis == 0 || axis == -1)) return 0;
+index_t normalize_axis_or_scalar(std::string_view op, index_t axis, const Shape& shape) {
+  if (shape.rank() == 0 && (axis == 0 || axis == -1)) return 0;
   return normalize_axis(op, axis, shape);
 }
 
-std::vector<std::size_t> normalize_axes(std::string_view op, const Axes& axes, const Shape& shape) {
-  std::vector<std::size_t> out;
+Axes normalize_axes(std::string_view op, const Axes& axes, const Shape& shape) {
+  Axes out;
   if (axes.empty())
-    for (std::size_t i = 0; i < shape.size(); ++i) out.push_back(i);
+    for (index_t i = 0; i < shape.rank(); ++i) out.push_back(i);
   for (index_t axis : axes) out.push_back(normalize_axis_or_scalar(op, axis, shape));
   std::sort(out.begin(), out.end());
   if (std::adjacent_find(out.begin(), out.end()) != out.end())
     throw ShapeError(op, "different axes of shape " + shape_text(shape), axes);
-  if (shape.empty()) out.clear();
+  if (shape.rank() == 0) out.clear();
   return out;
 }
 
-Shape insert_axis(std::string_view op, const Shape& shape, index_t axis, std::size_t size) {
-  const auto rank = static_cast<index_t>(shape.size());
+Shape insert_axis(std::string_view op, const Shape& shape, index_t axis, index_t size) {
+  const index_t rank = shape.rank();
   if (axis < -rank - 1 || axis > rank)
     throw ShapeError(op, "a place for a further axis of shape " + shape_text(shape), axis);
-  const auto at = axis < 0 ? axis + rank + 1 : axis;
+  const index_t at = axis < 0 ? axis + rank + 1 : axis;
   Shape out(shape.begin(), shape.begin() + at);
   out.push_back(size);
-  out.insert(out.end(), shape.begin() + at, shape.end());
+  for (index_t i = at; i < rank; ++i) out.push_back(shape[i]);
   return out;
 }
 
 Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
-  const std::size_t rank = std::max(a.size(), b.size());
-  Shape out(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::size_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
-    const std::size_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
+  Shape out;
+  for (index_t i = -std::max(a.rank(), b.rank()); i < 0; ++i) {
+    const index_t x = i < -a.rank() ? 1 : a.end()[i], y = i < -b.rank() ? 1 : b.end()[i];
     if (x != y && x != 1 && y != 1) throw ShapeError(op, "shapes that broadcast", a, b);
-    out[i] = x == 1 ? y : x;
+    out.push_back(x == 1 ? y : x);
   }
   element_count(out, op);
   return out;
 }
 
-Shape infer_shape(std::string_view op, const Axes& wanted, const Shape& from) {
+Shape infer_shape(std::string_view op, const Shape& wanted, const Shape& from) {
   const index_t count = element_count(from, op);
-  Shape out(wanted.size());
-  std::size_t unknown = wanted.size();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] < -1 || (wanted[i] == -1 && unknown != wanted.size()))
-      throw ShapeError(op, "sizes of at least 0, or once -1", wanted);
-    if (wanted[i] == -1) unknown = i;
-    out[i] = wanted[i] == -1 ? 1 : static_cast<std::size_t>(wanted[i]);
+  Shape out = wanted;
+  index_t* unknown = nullptr;
+  for (index_t& size : out) {
+    if (size < -1 || (size == -1 && unknown)) throw ShapeError(op, "sizes of at least 0, or once -1", wanted);
+    if (size == -1) unknown = &size, size = 1;
   }
   const index_t known = element_count(out, op);
-  const bool infers = unknown != wanted.size();
-  if (infers ? known == 0 || count % known != 0 : known != count)
+  if (unknown ? known == 0 || count % known != 0 : known != count)
     throw ShapeError(op, "a shape with the " + std::to_string(count) + " elements of " + shape_text(from), wanted);
-  if (infers) out[unknown] = static_cast<std::size_t>(count / known);
+  if (unknown) *unknown = count / known;
   return out;
 }
 
-AxisSizes around_axis(const Shape& shape, std::size_t axis) {
-  AxisSizes out{1, shape.empty() ? 1 : static_cast<index_t>(shape[axis]), 1};
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (i != axis) (i < axis ? out.outer : out.inner) *= static_cast<index_t>(shape[i]);
+AxisSizes around_axis(const Shape& shape, index_t axis) {
+  AxisSizes out{1, shape.rank() == 0 ? 1 : shape[axis], 1};
+  for (index_t i = 0; i < shape.rank(); ++i)
+    if (i != axis) (i < axis ? out.outer : out.inner) *= shape[i];
   return out;
-}
-
-bool same_shape(const Shape& a, const Shape& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
 void check_shape(std::string_view op, std::string_view what, const Shape& shape, const Shape& expected) {
-  if (!same_shape(shape, expected))
-    throw ShapeError(op, std::string(what) + " of shape " + shape_text(expected), shape);
+  if (shape != expected) throw ShapeError(op, std::string(what) + " of shape " + shape_text(expected), shape);
 }
 
 }  // namespace xtape

@@ -1,7 +1,7 @@
 // A reference-counted array, which tensors, parameters and gradients share.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <atomic>
 #include <utility>
@@ -12,9 +12,11 @@ namespace xtape::inline XTAPE_DTYPE {
 class Storage {
  public:
   Storage() = default;
-  explicit Storage(Array&& value) : block_(new Block{{1}, std::move(value)}) {}
-  explicit Storage(const Array& value) : block_(new Block{{1}, value}) {}
-  explicit Storage(const Shape& shape) : block_(new Block{{1}, Array(shape)}) {}  ///< not initialized
+  explicit Storage(Array&& value) : block_(new Block{{1}, value.shape(), std::move(value)}) {}
+  explicit Storage(const Array& value) : block_(new Block{{1}, value.shape(), value}) {}
+  explicit Storage(const Shape& shape) : block_(new Block{{1}, shape, empty_array(shape)}) {}  ///< not initialized
+  explicit Storage(const UnsignedSizes& sizes)
+      : block_(new Block{{1}, sizes, empty_array(sizes)}) {}  ///< not initialized
   Storage(const Storage& other) noexcept : block_(other.block_) {
     if (block_) block_->references.fetch_add(1, std::memory_order_relaxed);
   }
@@ -32,11 +34,17 @@ class Storage {
   bool same_as(const Storage& other) const { return block_ == other.block_; }
 
   const Array& array() const { return block_->array; }
-  Array& edit() { return block_->array; }  ///< only for the sole owner
+  const Shape& shape() const { return block_->shape; }
+  real* edit() { return block_->array.data(); }  ///< only for the sole owner, as is reshape
+  void reshape(const Shape& shape) {
+    block_->array.reshape(shape.unsigned_sizes());
+    block_->shape = shape;
+  }
 
  private:
   struct Block {
     std::atomic<int> references;
+    Shape shape;  // of the array, in signed sizes
     Array array;
 
     static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }

@@ -233,17 +233,17 @@ Output Tape::grad_buffer(std::uint32_t index) {
   node.reached = true;
   if (Parameter::Data* parameter = node.parameter) {
     const bool first = parameter->state != Parameter::GradState::summed;
-    if (first && !same_shape(parameter->grad.shape(), node.shape)) parameter->grad = Array(node.shape);
+    if (first && parameter->grad.shape() != node.shape) parameter->grad = empty_array(node.shape);
     parameter->state = Parameter::GradState::summed;
     parameter->cached_norm = -1;
     return {parameter->grad.data(), !first};
   }
   if (!node.grad) {
     node.grad = Storage(node.shape);
-    return {node.grad.edit().data(), false};
+    return {node.grad.edit(), false};
   }
   if (!node.grad.unique()) node.grad = Storage(node.grad.array());  // shared with another gradient, see Grads::pass
-  return {node.grad.edit().data(), true};
+  return {node.grad.edit(), true};
 }
 
 void Tape::run(std::uint32_t last, const Array& seed) {
@@ -254,7 +254,7 @@ void Tape::run(std::uint32_t last, const Array& seed) {
     node.reached = node.shown = false;
   }
   try {
-    kernels::scaled(seed.data(), 1, grad_buffer(last), static_cast<index_t>(seed.size()));
+    kernels::scaled(seed.data(), 1, grad_buffer(last), numel(seed));
     for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) finish_node(i);
   } catch (...) {
     invalidate();
@@ -312,7 +312,7 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
     if (observer.callback) {
       observer.callback(grad);
     } else {
-      const double norm = kernels::norm(grad.data(), static_cast<index_t>(grad.size()));
+      const double norm = kernels::norm(grad.data(), numel(grad));
       grad_norms_.push_back({observer.name, observer.time, norm});
     }
   }
@@ -321,7 +321,7 @@ void Tape::observe(std::uint32_t index, const Array& grad) {
 void Tape::observe_step(const StepGrad& step) {
   ++step_grads_;
   if (options_.record_step_norms) {
-    const double norm = kernels::norm(step.grad.data(), static_cast<index_t>(step.grad.size()));
+    const double norm = kernels::norm(step.grad.data(), numel(step.grad));
     grad_norms_.push_back({std::string(step.layer), step.time, norm, std::string(step.stream)});
   }
   for (const auto& callback : step_callbacks_) callback(step);

@@ -8,8 +8,8 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 Tensor filled(const Shape& shape, real value) {
   element_count(shape, "tensor");
-  Array out(shape);
-  kernels::fill(out.data(), value, static_cast<index_t>(out.size()));
+  Array out = empty_array(shape);
+  kernels::fill(out.data(), value, numel(out));
   return out;
 }
 }  // namespace
@@ -20,18 +20,16 @@ Tensor Tensor::ones(const Shape& shape) { return filled(shape, 1); }
 
 /// Products run in tasks, which cannot throw: a wrong name of their library is told before there is an operand.
 void Tensor::check() const {
-  element_count(storage_.array().shape(), "tensor");
+  element_count(storage_.shape(), "tensor");
   kernels::gemm_backend();
 }
 
-const Array& Tensor::value() const {
+const Storage& Tensor::storage() const {
   if (!storage_) throw ValueError("tensor", "this handle is empty: it holds no value");
-  return storage_.array();
+  return storage_;
 }
 
-index_t Tensor::size(index_t axis) const {
-  return static_cast<index_t>(shape()[normalize_axis("size", axis, shape())]);
-}
+index_t Tensor::size(index_t axis) const { return shape()[normalize_axis("size", axis, shape())]; }
 
 real Tensor::item() const {
   if (numel() != 1) throw ShapeError("item", "a tensor with one element", shape());

@@ -24,11 +24,11 @@ class Tensor {
   bool defined() const { return static_cast<bool>(storage_); }
 
   /// The value. Throws ValueError on an empty handle.
-  const Array& value() const;
-  const Shape& shape() const { return value().shape(); }
+  const Array& value() const { return storage().array(); }
+  const Shape& shape() const { return storage().shape(); }
   const real* data() const { return value().data(); }
-  index_t numel() const { return static_cast<index_t>(value().size()); }
-  std::size_t rank() const { return value().dimension(); }
+  index_t numel() const { return xtape::numel(value()); }
+  index_t rank() const { return shape().rank(); }
   /// The size of an axis; negative axes count from the end. Throws ShapeError.
   index_t size(index_t axis) const;
 
@@ -45,6 +45,7 @@ class Tensor {
   friend class Parameter;
 
   void check() const;
+  const Storage& storage() const;
 
   Storage storage_;
   std::uint64_t tape_ = 0;  // serial number of the tape, 0 for none

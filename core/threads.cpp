@@ -69,9 +69,9 @@ class Pool {
   void run(index_t tasks, TaskFunction function, const void* context) {
     function_ = function;
     context_ = context;
-    const auto workers = static_cast<index_t>(shares_.size());
+    const auto workers = std::ssize(shares_);
     for (index_t i = 0; i < workers; ++i) {
-      Share& share = shares_[static_cast<std::size_t>(i)];
+      Share& share = shares_[i];
       share.next.store(tasks * i / workers, std::memory_order_relaxed);
       share.end = tasks * (i + 1) / workers;
     }

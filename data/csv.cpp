@@ -101,8 +101,8 @@ CsvTable::CsvTable(std::string text, std::string name, const CsvOptions& options
   if (reader.at_end()) reader.fail(1, "the table is empty");
   // Separators and line ends bound the number of fields: one allocation.
   const auto ends = std::count(text_.begin(), text_.end(), '\n');
-  fields_.reserve(static_cast<std::size_t>(std::count(text_.begin(), text_.end(), options.separator) + ends + 1));
-  lines_.reserve(static_cast<std::size_t>(ends + 1));
+  fields_.reserve(std::count(text_.begin(), text_.end(), options.separator) + ends + 1);
+  lines_.reserve(ends + 1);
   if (options.header) {
     reader.read_row(header_);
     std::vector<std::string_view> names = header_;
@@ -110,20 +110,21 @@ CsvTable::CsvTable(std::string text, std::string name, const CsvOptions& options
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) reader.fail(1, "the header has " + shown(*twice) + " twice");
   }
-  columns_ = header_.size();
+  columns_ = std::ssize(header_);
   while (!reader.at_end()) {
-    const std::size_t line = reader.line(), before = fields_.size();
+    const std::size_t line = reader.line();
+    const index_t before = std::ssize(fields_);
     reader.read_row(fields_);
-    const std::size_t got = fields_.size() - before;
+    const index_t got = std::ssize(fields_) - before;
     if (columns_ == 0) columns_ = got;
     if (got != columns_) reader.fail(line, expected_got(std::to_string(columns_) + " fields", got));
     lines_.push_back(line);
   }
 }
 
-std::size_t CsvTable::column(std::string_view name) const {
+index_t CsvTable::column(std::string_view name) const {
   const auto found = std::find(header_.begin(), header_.end(), name);
-  if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());
+  if (found != header_.end()) return found - header_.begin();
   std::string names;
   for (std::size_t i = 0; i < std::min<std::size_t>(header_.size(), 8); ++i)
     names += (names.empty() ? "" : ", ") + shown(header_[i]);
@@ -131,26 +132,26 @@ std::size_t CsvTable::column(std::string_view name) const {
                              (names.empty() ? "; the table has no header" : " but " + names));
 }
 
-std::string_view CsvTable::field(std::size_t row, std::size_t column) const {
-  if (row >= rows() || column >= columns_)
+std::string_view CsvTable::field(index_t row, index_t column) const {
+  if (row < 0 || row >= rows() || column < 0 || column >= columns_)
     throw IndexError("csv", "a row below " + std::to_string(rows()) + " and a column below " + std::to_string(columns_),
                      row, column);
   return fields_[row * columns_ + column];
 }
 
-double CsvTable::number(std::size_t row, std::size_t column) const {
+double CsvTable::number(index_t row, index_t column) const {
   const std::optional<double> value = read_number(field(row, column));
   if (!value || !std::isfinite(*value)) fail(row, column, expected_got("a number", shown(field(row, column))));
   return *value;
 }
 
-std::vector<double> CsvTable::numbers(std::size_t column) const {
+std::vector<double> CsvTable::numbers(index_t column) const {
   std::vector<double> out(rows());
-  for (std::size_t row = 0; row < rows(); ++row) out[row] = number(row, column);
+  for (index_t row = 0; row < rows(); ++row) out[row] = number(row, column);
   return out;
 }
 
-std::int64_t CsvTable::integer(std::size_t row, std::size_t column, std::int64_t low, std::int64_t high) const {
+std::int64_t CsvTable::integer(index_t row, index_t column, std::int64_t low, std::int64_t high) const {
   const std::optional<std::int64_t> value = read_integer<std::int64_t>(field(row, column));
   if (!value || *value < low || *value > high)
     fail(row, column,
@@ -159,7 +160,7 @@ std::int64_t CsvTable::integer(std::size_t row, std::size_t column, std::int64_t
   return *value;
 }
 
-void CsvTable::fail(std::size_t row, std::size_t column, const std::string& what) const {
+void CsvTable::fail(index_t row, index_t column, const std::string& what) const {
   const std::string title = header_.empty() ? "" : " (" + std::string(header_[column]) + ")";
   throw FileError("csv", name_ + ":" + std::to_string(lines_[row]) + ": column " + std::to_string(column + 1) + title +
                              ": " + what);

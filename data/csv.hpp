@@ -24,22 +24,22 @@ class CsvTable {
   CsvTable(std::string text, std::string name, const CsvOptions& options = {});
   CsvTable(CsvTable&&) = delete;  // the fields point into it
 
-  std::size_t columns() const { return columns_; }
-  std::size_t rows() const { return lines_.size(); }  ///< without the header
+  index_t columns() const { return columns_; }
+  index_t rows() const { return std::ssize(lines_); }  ///< without the header
   /// The index of a column. Throws FileError if there is no such name.
-  std::size_t column(std::string_view name) const;
+  index_t column(std::string_view name) const;
   /// Throws IndexError for a position outside the table.
-  std::string_view field(std::size_t row, std::size_t column) const;
+  std::string_view field(index_t row, index_t column) const;
   /// Throws FileError, which names the line and the column, if the field is not exactly one finite decimal number.
-  double number(std::size_t row, std::size_t column) const;
+  double number(index_t row, index_t column) const;
   /// All numbers of a column, by name or position.
-  std::vector<double> numbers(std::size_t column) const;
+  std::vector<double> numbers(index_t column) const;
   std::vector<double> numbers(std::string_view name) const { return numbers(column(name)); }
   /// Throws FileError if the field is not a whole number in low..high.
-  std::int64_t integer(std::size_t row, std::size_t column, std::int64_t low, std::int64_t high) const;
+  std::int64_t integer(index_t row, index_t column, std::int64_t low, std::int64_t high) const;
 
   /// Throws FileError about a field: "name:line: column 3 (temperature): what".
-  [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& what) const;
+  [[noreturn]] void fail(index_t row, index_t column, const std::string& what) const;
 
  private:
   class Reader;
@@ -47,7 +47,7 @@ class CsvTable {
   std::string name_, text_;
   std::vector<std::string_view> header_, fields_;  // fields row by row
   std::vector<std::size_t> lines_;                 // the line where each row begins
-  std::size_t columns_ = 0;
+  index_t columns_ = 0;
 };
 
 /// Reads a file, gzip-compressed or not.

@@ -42,8 +42,9 @@ IdxFile::IdxFile(std::string content, const std::string& name)
   if (!type) fail(name, "elements of type number " + std::to_string(byte(2)) + " are not known here");
   const std::size_t axes = byte(3), start = 4 + 4 * axes;
   if (content_.size() < start) fail(name, "the file ends in its header of " + std::to_string(axes) + " axes");
-  Shape shape(axes, std::size_t{0});
-  for (std::size_t i = 0; i < 4 * axes; ++i) shape[i / 4] = shape[i / 4] << 8 | byte(4 + i);
+  std::vector<std::size_t> sizes(axes, 0);
+  for (std::size_t i = 0; i < 4 * axes; ++i) sizes[i / 4] = sizes[i / 4] << 8 | byte(4 + i);
+  const Shape shape(sizes.begin(), sizes.end());
   const std::size_t size = content_.size() - start;
   const auto wanted = stored_bytes(shape, *type, std::numeric_limits<std::size_t>::max());
   if (wanted != size)

@@ -13,7 +13,7 @@ namespace xtape::inline XTAPE_DTYPE {
 namespace {
 
 /// 0, 1, ..., count - 1.
-std::vector<index_t> numbers(std::size_t count) {
+std::vector<index_t> numbers(index_t count) {
   std::vector<index_t> out(count);
   std::iota(out.begin(), out.end(), 0);
   return out;
@@ -21,16 +21,16 @@ std::vector<index_t> numbers(std::size_t count) {
 
 /// The mean image of each class [10, P].
 Array class_means(const ImageBatch& all) {
-  const std::size_t pixels = all.images.shape()[1];
+  const index_t pixels = shape_of(all.images)[1];
   std::vector<double> sums(ImageData::kClasses * pixels), counts(ImageData::kClasses);
-  for (std::size_t n = 0; n < all.labels.size(); ++n) {
-    const auto label = static_cast<std::size_t>(all.labels.data()[n]);
+  for (index_t n = 0; n < numel(all.labels); ++n) {
+    const index_t label = all.labels.data()[n];
     ++counts[label];
-    for (std::size_t i = 0; i < pixels; ++i)
+    for (index_t i = 0; i < pixels; ++i)
       sums[label * pixels + i] += static_cast<double>(all.images.data()[n * pixels + i]);
   }
-  Array means(Shape{ImageData::kClasses, pixels});
-  for (std::size_t i = 0; i < sums.size(); ++i)
+  Array means = empty_array({ImageData::kClasses, pixels});
+  for (index_t i = 0; i < numel(means); ++i)
     means.data()[i] = static_cast<real>(sums[i] / std::max(counts[i / pixels], 1.0));
   return means;
 }
@@ -43,7 +43,7 @@ ImageClassifier nearest(Array references, std::vector<index_t> labels) {
   return [r, half_squares, labels = std::move(labels)](const Array& images) {
     std::vector<index_t> out;
     for (index_t place : argmax(matmul(Tensor(images), r, {.transpose_b = true}) - half_squares, 1))
-      out.push_back(labels[static_cast<std::size_t>(place)]);
+      out.push_back(labels[place]);
     return out;
   };
 }

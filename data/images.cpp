@@ -19,9 +19,9 @@ namespace {
 }
 
 /// The tensor of an IDX file. It must hold bytes, have the given number of axes and not be empty.
-const StoredTensor& checked(const IdxFile& file, std::size_t axes, const char* meaning) {
+const StoredTensor& checked(const IdxFile& file, index_t axes, const char* meaning) {
   const StoredTensor& tensor = file.tensor();
-  if (tensor.dtype != DType::u8 || tensor.shape.size() != axes || tensor.bytes.empty())
+  if (tensor.dtype != DType::u8 || tensor.shape.rank() != axes || tensor.bytes.empty())
     fail(tensor.name,
          expected_got(meaning, std::string(dtype_name(tensor.dtype)) + " of shape " + shape_text(tensor.shape)));
   return tensor;
@@ -30,7 +30,7 @@ const StoredTensor& checked(const IdxFile& file, std::size_t axes, const char* m
 void append(ImageSet& to, const ImageSet& from, index_t item) {
   const std::uint8_t* const pixels = from.pixels_of(item);
   to.pixels.insert(to.pixels.end(), pixels, pixels + from.height * from.width);
-  to.labels.push_back(from.labels[static_cast<std::size_t>(item)]);
+  to.labels.push_back(from.labels[item]);
 }
 
 /// The selected images, in the given order.
@@ -51,8 +51,8 @@ std::string packed_or_not(const std::filesystem::path& path) {
 }  // namespace
 
 const std::uint8_t* ImageSet::pixels_of(index_t item) const {
-  check_index("images", "items", item, 0, static_cast<index_t>(size()) - 1);
-  return pixels.data() + static_cast<std::size_t>(item) * height * width;
+  check_index("images", "items", item, 0, size() - 1);
+  return pixels.data() + item * height * width;
 }
 
 ImageSet read_idx_images(const std::string& images_path, const std::string& labels_path) {
@@ -71,14 +71,14 @@ ImageSet read_idx_images(const std::string& images_path, const std::string& labe
   return out;
 }
 
-ImageSet read_csv_images(const std::string& path, std::size_t height, std::size_t width, int brightest) {
+ImageSet read_csv_images(const std::string& path, index_t height, index_t width, int brightest) {
   const CsvTable table = load_csv(path, {.header = false});
-  const std::size_t pixels = height * width;
+  const index_t pixels = height * width;
   if (table.columns() != pixels + 1)
     fail(path, expected_got("columns of " + std::to_string(pixels) + " pixels and a label", table.columns()));
   ImageSet out{height, width, brightest, {}, {}};
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    for (std::size_t i = 0; i < pixels; ++i)
+  for (index_t row = 0; row < table.rows(); ++row) {
+    for (index_t i = 0; i < pixels; ++i)
       out.pixels.push_back(static_cast<std::uint8_t>(table.integer(row, i, 0, brightest)));
     out.labels.push_back(table.integer(row, pixels, 0, ImageData::kClasses - 1));
   }
@@ -102,7 +102,7 @@ ImageData ImageData::split(const ImageSet& all, double validation_share, double 
   if (!(validation_share > 0) || !(test_share > 0) || !(validation_share + test_share < 1))
     throw ValueError("image_data", "positive shares of validation and test that are below 1 together", validation_share,
                      test_share);
-  const auto count = static_cast<index_t>(all.size());
+  const index_t count = all.size();
   const std::vector<index_t> order = shuffled(count, seed, stream_id("image_split"));
   const auto part = [&](double share) { return static_cast<index_t>(share * static_cast<double>(count)); };
   const index_t *const test = order.data(), *const validation = test + part(test_share),
@@ -112,7 +112,7 @@ ImageData ImageData::split(const ImageSet& all, double validation_share, double 
 }
 
 std::vector<index_t> ImageData::train_items(index_t step, index_t batch) const {
-  const auto count = static_cast<index_t>(train_.size());
+  const index_t count = train_.size();
   if (step < 0 || batch < 1 || batch > count)
     throw ValueError("image_data", "a step of at least 0 with a batch of 1 to " + std::to_string(count), step, batch);
   const index_t epoch = step / (count / batch), first = step % (count / batch) * batch;

@@ -1,7 +1,7 @@
 // Small gray images with class labels, as training data for a classifier: the 8x8 digits, MNIST.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <cstdint>
 #include <string>
@@ -12,12 +12,12 @@ namespace xtape {
 
 /// N images of H x W pixels.
 struct ImageSet {
-  std::size_t height = 0, width = 0;
+  index_t height = 0, width = 0;
   int brightest = 255;               ///< the value of full brightness
   std::vector<std::uint8_t> pixels;  ///< [N, H, W], 0..brightest
   std::vector<index_t> labels;       ///< [N], 0..9
 
-  std::size_t size() const { return labels.size(); }
+  index_t size() const { return std::ssize(labels); }
   /// The pixels [H, W] of one image. Throws IndexError for an index outside the set.
   const std::uint8_t* pixels_of(index_t item) const;
 };
@@ -28,7 +28,7 @@ ImageSet read_idx_images(const std::string& images, const std::string& labels);
 
 /// Reads images from CSV without a header. Each row holds the pixels, 0..brightest, then the label. Throws FileError,
 /// which names the line, for a wrong value, an empty file or a number of columns other than height * width + 1.
-ImageSet read_csv_images(const std::string& path, std::size_t height, std::size_t width, int brightest);
+ImageSet read_csv_images(const std::string& path, index_t height, index_t width, int brightest);
 
 /// Images for training, validation and test.
 class ImageData {
@@ -42,7 +42,7 @@ class ImageData {
   const ImageSet& train() const { return train_; }
   const ImageSet& validation() const { return validation_; }
   const ImageSet& test() const { return test_; }
-  index_t pixels() const { return static_cast<index_t>(train_.height * train_.width); }
+  index_t pixels() const { return train_.height * train_.width; }
   static constexpr index_t kClasses = 10;
 
   /// The training images of a step. Each image is used at most once an epoch, in random order; the images left over
@@ -73,13 +73,13 @@ struct ImageBatch {
 
 /// The given images of a set. Throws IndexError for an index outside the set.
 inline ImageBatch image_batch(const ImageSet& set, const std::vector<index_t>& items) {
-  const std::size_t pixels = set.height * set.width;
-  ImageBatch out{Array(Shape{items.size(), pixels}), IndexArray(Shape{items.size()})};
-  for (std::size_t b = 0; b < items.size(); ++b) {
+  const index_t pixels = set.height * set.width;
+  ImageBatch out{empty_array({std::ssize(items), pixels}), empty_array<IndexArray>({std::ssize(items)})};
+  for (index_t b = 0; b < std::ssize(items); ++b) {
     const std::uint8_t* const from = set.pixels_of(items[b]);
-    for (std::size_t i = 0; i < pixels; ++i)
+    for (index_t i = 0; i < pixels; ++i)
       out.images.data()[b * pixels + i] = static_cast<real>(from[i]) / static_cast<real>(set.brightest);
-    out.labels.data()[b] = set.labels[static_cast<std::size_t>(items[b])];
+    out.labels.data()[b] = set.labels[items[b]];
   }
   return out;
 }

@@ -112,7 +112,7 @@ std::vector<LexiconEntry> parse_lexicon(std::string_view text, const std::string
 PronunciationData::PronunciationData(const std::vector<LexiconEntry>& entries, const Options& options)
     : sound_names_{"padding", "start", "end"}, seed_(options.seed) {
   if (options.test_words < 0 || options.validation_words < 0 ||
-      options.test_words + options.validation_words >= static_cast<index_t>(entries.size()))
+      options.test_words + options.validation_words >= std::ssize(entries))
     throw ValueError("pronunciation_data",
                      "words for validation and test within the " + std::to_string(entries.size()) + " that there are",
                      options.validation_words, options.test_words);
@@ -121,26 +121,25 @@ PronunciationData::PronunciationData(const std::vector<LexiconEntry>& entries, c
     for (const auto& variant : entry.variants) names.insert(variant.begin(), variant.end());
   sound_names_.insert(sound_names_.end(), names.begin(), names.end());
   std::map<std::string, index_t> ids;
-  for (std::size_t i = 3; i < sound_names_.size(); ++i) ids[sound_names_[i]] = static_cast<index_t>(i);
-  const std::vector<index_t> order =
-      shuffled(static_cast<index_t>(entries.size()), options.seed, stream_id("pronunciation_split"));
-  for (index_t place = 0; place < static_cast<index_t>(order.size()); ++place) {
-    const LexiconEntry& entry = entries[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
+  for (index_t i = 3; i < std::ssize(sound_names_); ++i) ids[sound_names_[i]] = i;
+  const std::vector<index_t> order = shuffled(std::ssize(entries), options.seed, stream_id("pronunciation_split"));
+  for (index_t place = 0; place < std::ssize(order); ++place) {
+    const LexiconEntry& entry = entries[order[place]];
     Word word{entry.word, {}, {}};
     for (char c : entry.word) word.letters.push_back(c - 'a' + 1);
-    longest_ = std::max(longest_, static_cast<index_t>(word.letters.size()));
+    longest_ = std::max(longest_, std::ssize(word.letters));
     for (const auto& variant : entry.variants) {
       word.variants.emplace_back();
       for (const std::string& sound : variant) word.variants.back().push_back(ids.at(sound));
-      longest_ = std::max(longest_, static_cast<index_t>(variant.size()) + 1);
+      longest_ = std::max(longest_, std::ssize(variant) + 1);
     }
     const index_t held = options.test_words + options.validation_words;
     (place < options.test_words ? test_ : place < held ? validation_ : train_).push_back(std::move(word));
   }
-  for (std::size_t w = 0; w < train_.size(); ++w) {
-    for (std::size_t v = 0; v < train_[w].variants.size(); ++v) {
-      pairs_.emplace_back(static_cast<index_t>(w), static_cast<index_t>(v));
-      pair_lengths_.push_back(static_cast<index_t>(train_[w].letters.size() + train_[w].variants[v].size()));
+  for (index_t w = 0; w < std::ssize(train_); ++w) {
+    for (index_t v = 0; v < std::ssize(train_[w].variants); ++v) {
+      pairs_.emplace_back(w, v);
+      pair_lengths_.push_back(std::ssize(train_[w].letters) + std::ssize(train_[w].variants[v]));
     }
   }
 }
@@ -148,7 +147,7 @@ PronunciationData::PronunciationData(const std::vector<LexiconEntry>& entries, c
 PronunciationData::Batch PronunciationData::batch_of(const std::vector<std::pair<const Word*, index_t>>& pairs) {
   std::vector<std::vector<index_t>> letters, inputs, targets;
   for (const auto& [word, variant] : pairs) {
-    const std::vector<index_t>& sounds = word->variants[static_cast<std::size_t>(variant)];
+    const std::vector<index_t>& sounds = word->variants[variant];
     letters.push_back(word->letters);
     inputs.push_back({kStart});
     inputs.back().insert(inputs.back().end(), sounds.begin(), sounds.end());
@@ -172,8 +171,8 @@ PronunciationData::Batch PronunciationData::train_batch(index_t step, index_t ba
   }
   std::vector<std::pair<const Word*, index_t>> chosen;
   for (index_t item : order_.front().at(step)) {
-    const auto& [word, variant] = pairs_[static_cast<std::size_t>(item)];
-    chosen.emplace_back(&train_[static_cast<std::size_t>(word)], variant);
+    const auto& [word, variant] = pairs_[item];
+    chosen.emplace_back(&train_[word], variant);
   }
   return batch_of(chosen);
 }
@@ -181,7 +180,7 @@ PronunciationData::Batch PronunciationData::train_batch(index_t step, index_t ba
 PronunciationData::Batch PronunciationData::batch_of(const std::vector<Word>& words) {
   std::vector<std::pair<const Word*, index_t>> pairs;
   for (const Word& word : words)
-    for (std::size_t v = 0; v < word.variants.size(); ++v) pairs.emplace_back(&word, static_cast<index_t>(v));
+    for (index_t v = 0; v < std::ssize(word.variants); ++v) pairs.emplace_back(&word, v);
   return batch_of(pairs);
 }
 
@@ -201,7 +200,7 @@ PronunciationErrors pronunciation_errors(const std::vector<PronunciationData::Wo
       const index_t distance = edit_distance(guesses[w], variant);
       if (fewest >= 0 && distance >= fewest) continue;
       fewest = distance;
-      length = static_cast<index_t>(variant.size());
+      length = std::ssize(variant);
     }
     edits += fewest;
     sounds += length;

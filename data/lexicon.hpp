@@ -41,10 +41,10 @@ class PronunciationData {
   /// Throws ValueError if no word is left for training.
   PronunciationData(const std::vector<LexiconEntry>& entries, const Options& options);
 
-  index_t letters() const { return 27; }                                        ///< number of ids
-  index_t sounds() const { return static_cast<index_t>(sound_names_.size()); }  ///< number of ids
-  index_t longest() const { return longest_; }  ///< length of the longest sequence, with start
-  const std::string& sound_name(index_t id) const { return sound_names_.at(static_cast<std::size_t>(id)); }
+  index_t letters() const { return 27; }                       ///< number of ids
+  index_t sounds() const { return std::ssize(sound_names_); }  ///< number of ids
+  index_t longest() const { return longest_; }                 ///< length of the longest sequence, with start
+  const std::string& sound_name(index_t id) const { return sound_names_.at(id); }
   std::string sounds_text(const std::vector<index_t>& sounds) const;  ///< their names with spaces between: "k ae t"
 
   const std::vector<Word>& train() const { return train_; }

@@ -23,8 +23,8 @@ Random random_of(const char* task, std::uint64_t seed, index_t step, index_t row
 }
 
 LagBatch empty_batch(index_t batch, index_t steps, index_t filler) {
-  const Shape shape = {static_cast<std::size_t>(batch), static_cast<std::size_t>(steps)};
-  return {IndexArray(shape, filler), IndexArray(shape, kNotAsked), {}};
+  const Shape shape = {batch, steps};
+  return {full_array<IndexArray>(shape, filler), full_array<IndexArray>(shape, kNotAsked), {}};
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ LagBatch empty_batch(index_t batch, index_t steps, index_t filler) {
 AddingBatch adding_batch(index_t step, index_t batch, const AddingOptions& o) {
   check("adding", step, batch, o.steps >= 2, "sequences of at least 2 steps", o.steps);
   AddingBatch out;
-  out.inputs.reserve(static_cast<std::size_t>(2 * batch * o.steps));
+  out.inputs.reserve(2 * batch * o.steps);
   for (index_t b = 0; b < batch; ++b) {
     Random random = random_of("adding", o.seed, step, b);
     const index_t lag = 1 + random.below(o.steps - 1);
@@ -81,7 +81,7 @@ LagBatch recall_batch(index_t step, index_t batch, const RecallOptions& o) {
     std::erase(places, last - lag);
     for (index_t key = 0; key < o.keys; ++key) {
       const index_t value = random.below(o.values);
-      inputs[key == asked ? last - lag : places[static_cast<std::size_t>(key)]] = key * o.values + value;
+      inputs[key == asked ? last - lag : places[key]] = key * o.values + value;
       if (key == asked) out.targets.data()[b * o.steps + last] = value;
     }
     inputs[last] = questions + asked;

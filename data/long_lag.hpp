@@ -4,7 +4,7 @@
 // independent, so evaluation uses steps that no training reaches (from kFreshStep on).
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <vector>
 

@@ -94,18 +94,18 @@ class HeaderReader {
   }
 
   Shape tuple() {
-    std::vector<std::size_t> sizes;
+    Shape sizes;
     expect('(');
     while (!accept(')')) {
       skip_spaces();
-      std::size_t size = 0;
+      index_t size = 0;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), size);
-      if (error != std::errc()) bad("has a shape that is not a tuple of sizes");
-      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+      if (error != std::errc() || size < 0) bad("has a shape that is not a tuple of sizes");
+      text_.remove_prefix(end - text_.data());
       sizes.push_back(size);
       if (!accept(',') && !peek(')')) bad("has a shape that is not a tuple of sizes");
     }
-    return Shape(sizes.begin(), sizes.end());
+    return sizes;
   }
 
   const std::string& path_;
@@ -119,14 +119,14 @@ std::size_t little_endian(std::string_view bytes) {
 }
 
 /// Reorders elements from column-major to row-major order.
-std::string transposed(std::string_view bytes, const Shape& shape, std::size_t size) {
+std::string transposed(std::string_view bytes, const Shape& shape, index_t size) {
   std::string out;
   out.reserve(bytes.size());
-  std::vector<std::size_t> steps(shape.size()), index(shape.size());
-  for (std::size_t axis = 0, step = size; axis < shape.size(); step *= shape[axis++]) steps[axis] = step;
-  for (std::size_t place = 0; out.size() < bytes.size();) {
+  std::vector<index_t> steps(shape.rank()), index(shape.rank());
+  for (index_t axis = 0, step = size; axis < shape.rank(); step *= shape[axis++]) steps[axis] = step;
+  for (index_t place = 0; out.size() < bytes.size();) {
     out += bytes.substr(place, size);
-    for (std::size_t axis = shape.size(); axis-- > 0;) {  // next index; the last axis varies fastest
+    for (index_t axis = shape.rank(); axis-- > 0;) {  // next index; the last axis varies fastest
       place += steps[axis];
       if (++index[axis] < shape[axis]) break;
       place -= steps[axis] * std::exchange(index[axis], 0);
@@ -162,7 +162,7 @@ NpyFile::NpyFile(const std::string& path) : content_(read_file(path)), tensor_{p
     fail(path, expected_got("the bytes of shape " + shape_text(header.shape) + " and type '" + header.descr +
                                 "' after the header",
                             data.size()));
-  const bool column_major = header.fortran_order && header.shape.size() > 1;
+  const bool column_major = header.fortran_order && header.shape.rank() > 1;
   if (column_major || order == '>') reordered_ = column_major ? transposed(data, header.shape, size) : data;
   if (order == '>')
     for (std::size_t i = 0; i < reordered_.size(); i += size)
@@ -176,7 +176,7 @@ void write_npy(const std::string& path, const StoredTensor& tensor) {
   if (type == std::end(kTypes)) fail(path, "numpy has no type " + std::string(dtype_name(tensor.dtype)));
   std::string header = "{'descr': '" + std::string(dtype_size(tensor.dtype) == 1 ? "|" : "<") +
                        std::string(type->descr) + "', 'fortran_order': False, 'shape': (";
-  for (std::size_t size : tensor.shape) header += std::to_string(size) + ", ";
+  for (index_t size : tensor.shape) header += std::to_string(size) + ", ";
   header += "), }";
   header.append(63 - (10 + header.size()) % 64, ' ') += '\n';  // the data begins at a multiple of 64
   if (header.size() > 65535) fail(path, "the shape has too many axes");

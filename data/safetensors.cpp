@@ -77,7 +77,7 @@ StoredTensor read_tensor(const std::string& path, const std::string& name, const
   const Shape shape(sizes.begin(), sizes.end());
   const std::size_t size = offsets[1] - offsets[0];
   if (stored_bytes(shape, *dtype, data.size()) != size)
-    fail(path, expected_got("the bytes of shape " + shape_text(shape) + " and type " + type->get<std::string>() +
+    fail(path, expected_got("the bytes of shape " + shape_text(sizes) + " and type " + type->get<std::string>() +
                                 " in the data_offsets of " + in_quotes(name),
                             size));
   return {name, *dtype, shape, data.substr(offsets[0], size)};
@@ -98,7 +98,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), content
   const std::string_view content = content_;
   if (content.size() < 8) fail(path, expected_got("a header of at least 8 bytes", content.size()));
   std::uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(content[static_cast<std::size_t>(i)]);
+  for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(content[i]);
   if (length > content.size() - 8 || length > kLargestHeader)
     fail(path, expected_got("a header within the file of " + std::to_string(content.size()) + " bytes", length));
   read_header(content.substr(8, length), content.substr(8 + length));
@@ -154,7 +154,7 @@ void write_safetensors(const std::string& path, std::vector<StoredTensor> tensor
     if (tensor.name == kMetadata || header.contains(tensor.name))
       fail(path, "a tensor cannot have the name " + in_quotes(tensor.name) + ": it is taken");
     header[tensor.name] = {{"dtype", dtype_name(tensor.dtype)},
-                           {"shape", std::vector<std::size_t>(tensor.shape.begin(), tensor.shape.end())},
+                           {"shape", std::vector<index_t>(tensor.shape.begin(), tensor.shape.end())},
                            {"data_offsets", {data.size(), data.size() + tensor.bytes.size()}}};
     data += tensor.bytes;
   }

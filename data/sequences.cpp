@@ -15,24 +15,24 @@ constexpr index_t kBatchesInRun = 32;
 
 PaddedSequences padded(const std::vector<std::vector<index_t>>& sequences, index_t filler) {
   if (sequences.empty()) throw ValueError("padded", "at least 1 sequence", 0);
-  std::size_t longest = 0;
-  for (const auto& sequence : sequences) longest = std::max(longest, sequence.size());
-  PaddedSequences out{IndexArray(Shape{sequences.size(), longest}, filler), IndexArray(Shape{sequences.size()}),
-                      Mask(Shape{sequences.size(), longest}, true)};
-  for (std::size_t b = 0; b < sequences.size(); ++b) {
+  index_t longest = 0;
+  for (const auto& sequence : sequences) longest = std::max(longest, std::ssize(sequence));
+  PaddedSequences out{full_array<IndexArray>({std::ssize(sequences), longest}, filler),
+                      empty_array<IndexArray>({std::ssize(sequences)}),
+                      full_array<Mask>({std::ssize(sequences), longest}, true)};
+  for (index_t b = 0; b < std::ssize(sequences); ++b) {
     std::copy(sequences[b].begin(), sequences[b].end(), out.ids.data() + b * longest);
     std::fill_n(out.padding.data() + b * longest, sequences[b].size(), false);
-    out.lengths.data()[b] = static_cast<index_t>(sequences[b].size());
+    out.lengths.data()[b] = std::ssize(sequences[b]);
   }
   return out;
 }
 
 std::vector<index_t> shuffled(index_t n, std::uint64_t seed, std::uint64_t stream) {
-  std::vector<index_t> out(static_cast<std::size_t>(n));
+  std::vector<index_t> out(n);
   std::iota(out.begin(), out.end(), 0);
   Random random(seed, stream);
-  for (index_t i = n - 1; i > 0; --i)
-    std::swap(out[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(random.below(i + 1))]);
+  for (index_t i = n - 1; i > 0; --i) std::swap(out[i], out[random.below(i + 1)]);
   return out;
 }
 
@@ -40,19 +40,16 @@ LengthBatches::LengthBatches(std::vector<index_t> lengths, index_t batch, std::u
     : lengths_(std::move(lengths)), batch_(batch), seed_(seed) {
   if (lengths_.empty() || batch < 1)
     throw ValueError("length_batches", "items, and a batch of at least 1", lengths_.size(), batch);
-  batches_ = (static_cast<index_t>(lengths_.size()) + batch - 1) / batch;
+  batches_ = (std::ssize(lengths_) + batch - 1) / batch;
 }
 
 std::vector<index_t> LengthBatches::order_of(index_t epoch) const {
-  std::vector<index_t> order = shuffled(static_cast<index_t>(lengths_.size()), seed_,
-                                        substream(stream_id("length_batches"), static_cast<std::uint64_t>(epoch)));
-  const auto run = static_cast<std::size_t>(kBatchesInRun * batch_);
-  for (std::size_t first = 0; first < order.size(); first += run)
-    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first),
-                     order.begin() + static_cast<std::ptrdiff_t>(std::min(first + run, order.size())),
-                     [&](index_t a, index_t b) {
-                       return lengths_[static_cast<std::size_t>(a)] < lengths_[static_cast<std::size_t>(b)];
-                     });
+  std::vector<index_t> order =
+      shuffled(std::ssize(lengths_), seed_, substream(stream_id("length_batches"), static_cast<std::uint64_t>(epoch)));
+  const index_t run = kBatchesInRun * batch_, size = std::ssize(order);
+  for (index_t first = 0; first < size; first += run)
+    std::stable_sort(order.begin() + first, order.begin() + std::min(first + run, size),
+                     [&](index_t a, index_t b) { return lengths_[a] < lengths_[b]; });
   return order;
 }
 
@@ -63,9 +60,9 @@ std::vector<index_t> LengthBatches::at(index_t step) const {
     order_ = order_of(epoch_);
     turns_ = shuffled(batches_, seed_, substream(stream_id("batch_turns"), static_cast<std::uint64_t>(epoch_)));
   }
-  const index_t first = turns_[static_cast<std::size_t>(step % batches_)] * batch_;
+  const index_t first = turns_[step % batches_] * batch_;
   const auto begin = order_.begin() + first;
-  return {begin, begin + std::min(batch_, static_cast<index_t>(order_.size()) - first)};
+  return {begin, begin + std::min(batch_, std::ssize(order_) - first)};
 }
 
 index_t edit_distance(const std::vector<index_t>& a, const std::vector<index_t>& b) {

@@ -1,8 +1,8 @@
 // Batches of sequences of different lengths.
 #pragma once
 
-#include <xtape/core/array.hpp>
 #include <xtape/core/error.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -31,7 +31,7 @@ SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
     throw ValueError("series", "a season within the context of " + std::to_string(o.context), o.season);
   for (std::size_t i = 0; i < values_.size(); ++i)
     if (!std::isfinite(values_[i])) throw ValueError("series", "a finite value " + std::to_string(i), values_[i]);
-  const auto size = static_cast<index_t>(values_.size());
+  const auto size = std::ssize(values_);
   for (const Part part : {Part::train, Part::validation, Part::test}) {
     const Span span = span_of(part, size);
     if (span.end - span.begin < o.context + o.horizon)
@@ -54,7 +54,7 @@ SeriesData::SeriesData(std::vector<double> values, const SeriesOptions& options)
 
 std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) const {
   if (step < 0 || batch < 1) throw ValueError("series", "a step of at least 0 and a batch of at least 1", step, batch);
-  const Span span = span_of(Part::train, static_cast<index_t>(values_.size()));
+  const Span span = span_of(Part::train, std::ssize(values_));
   Random random(options_.seed, substream(stream_id("series_windows"), static_cast<std::uint64_t>(step)));
   std::vector<index_t> out;
   for (index_t b = 0; b < batch; ++b) out.push_back(random.below(span.end - options_.context - options_.horizon + 1));
@@ -63,7 +63,7 @@ std::vector<index_t> SeriesData::train_windows(index_t step, index_t batch) cons
 
 std::vector<index_t> SeriesData::windows(Part part, index_t step) const {
   if (step < 1) throw ValueError("series", "windows at least 1 value apart", step);
-  const Span span = span_of(part, static_cast<index_t>(values_.size()));
+  const Span span = span_of(part, std::ssize(values_));
   std::vector<index_t> out;
   for (index_t begin = span.begin; begin + options_.context + options_.horizon <= span.end; begin += step)
     out.push_back(begin);

@@ -1,7 +1,7 @@
 // A time series with equal intervals, as training data for a forecast.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ class SeriesData {
   const SeriesOptions& options() const { return options_; }
   double stddev() const { return stddev_; }                ///< of the training values
   double change_stddev() const { return change_stddev_; }  ///< root mean square of their x[t] - x[t-season]
-  double value(index_t place) const { return values_.at(static_cast<std::size_t>(place)); }
+  double value(index_t place) const { return values_.at(place); }
 
   /// Start positions of `batch` random windows of the training part. They depend on (seed, step) only.
   std::vector<index_t> train_windows(index_t step, index_t batch) const;
@@ -62,8 +62,7 @@ struct SeriesBatch {
 
 inline SeriesBatch series_batch(const SeriesData& data, const std::vector<index_t>& windows) {
   const SeriesOptions& o = data.options();
-  SeriesBatch out{Array(Shape{windows.size(), static_cast<std::size_t>(o.context), 2}),
-                  Array(Shape{windows.size(), static_cast<std::size_t>(o.horizon)})};
+  SeriesBatch out{empty_array({std::ssize(windows), o.context, 2}), empty_array({std::ssize(windows), o.horizon})};
   real *input = out.inputs.data(), *change = out.changes.data();
   for (const index_t window : windows) {
     double mean = 0;

@@ -18,7 +18,7 @@ namespace {
 struct TypeFacts {
   DType dtype;
   std::string_view name;
-  std::size_t size;
+  index_t size;
 };
 
 constexpr TypeFacts kTypes[] = {{DType::f64, "F64", 8},
@@ -41,7 +41,7 @@ constexpr TypeFacts kTypes[] = {{DType::f64, "F64", 8},
                                 {DType::f8_e4m3fnuz, "F8_E4M3FNUZ", 1},
                                 {DType::f8_e5m2fnuz, "F8_E5M2FNUZ", 1}};
 
-constexpr std::size_t kLargestSize = std::size_t{1} << 46;
+constexpr index_t kLargestSize = index_t{1} << 46;
 
 template <class T>
 T load(const char* bytes) {
@@ -85,8 +85,8 @@ bool convert(From from, To& to) {
 /// `element(bytes)` decodes one element.
 template <class To, class Element>
 void convert_all(const StoredTensor& tensor, To* out, const Element& element) {
-  const std::size_t step = dtype_size(tensor.dtype);
-  for (std::size_t i = 0; i < tensor.size(); ++i)
+  const index_t step = dtype_size(tensor.dtype);
+  for (index_t i = 0; i < tensor.size(); ++i)
     if (!convert(element(tensor.bytes.data() + i * step), out[i]))
       throw FileError("tensor " + tensor.name, "element " + std::to_string(i) + " of type " +
                                                    std::string(dtype_name(tensor.dtype)) + " does not fit the type " +
@@ -129,7 +129,7 @@ void read_any(const StoredTensor& tensor, To* out) {
       throw FileError("tensor " + tensor.name, "elements of type " + std::string(dtype_name(tensor.dtype)) +
                                                    " are not converted; leave the tensor out by a name map");
   }
-  for (std::size_t i = 0; i < tensor.size(); ++i) {
+  for (index_t i = 0; i < tensor.size(); ++i) {
     const char c = tensor.bytes[i];
     if (c != 0 && c != 1)
       throw FileError("tensor " + tensor.name, "0 or 1 as element " + std::to_string(i) + " of type BOOL", +c);
@@ -141,7 +141,7 @@ void read_any(const StoredTensor& tensor, To* out) {
 
 std::string_view dtype_name(DType dtype) { return kTypes[static_cast<std::size_t>(dtype)].name; }
 
-std::size_t dtype_size(DType dtype) { return kTypes[static_cast<std::size_t>(dtype)].size; }
+index_t dtype_size(DType dtype) { return kTypes[static_cast<std::size_t>(dtype)].size; }
 
 std::optional<DType> dtype_named(std::string_view name) {
   for (const TypeFacts& type : kTypes)
@@ -151,13 +151,13 @@ std::optional<DType> dtype_named(std::string_view name) {
 
 std::optional<std::size_t> stored_bytes(const Shape& shape, DType dtype, std::size_t limit) {
   bool empty = false;
-  for (std::size_t size : shape) {
-    if (size > kLargestSize) return std::nullopt;
+  for (index_t size : shape) {
+    if (size < 0 || size > kLargestSize) return std::nullopt;
     empty = empty || size == 0;
   }
   if (empty) return 0;
   std::size_t bytes = dtype_size(dtype);
-  for (std::size_t size : shape) {
+  for (const std::size_t size : shape) {
     if (bytes > limit / size) return std::nullopt;
     bytes *= size;
   }
@@ -169,7 +169,7 @@ void read_values(const StoredTensor& tensor, double* out) { read_any(tensor, out
 void read_values(const StoredTensor& tensor, index_t* out) { read_any(tensor, out); }
 
 IndexArray to_indices(const StoredTensor& tensor) {
-  IndexArray out(tensor.shape);
+  IndexArray out = empty_array<IndexArray>(tensor.shape);
   read_values(tensor, out.data());
   return out;
 }

@@ -1,7 +1,7 @@
 // StoredTensor: a tensor as stored in a file (element type, shape and bytes), and its conversion to numbers.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ enum class DType {
 std::string_view dtype_name(DType dtype);
 /// The type of such a name; nothing for another name.
 std::optional<DType> dtype_named(std::string_view name);
-std::size_t dtype_size(DType dtype);  ///< bytes per element
+index_t dtype_size(DType dtype);  ///< bytes per element
 
 struct StoredTensor {
   std::string name;
@@ -45,11 +45,11 @@ struct StoredTensor {
   Shape shape;
   std::string_view bytes;  ///< little-endian, row-major; owned by the file or the array
 
-  std::size_t size() const { return bytes.size() / dtype_size(dtype); }  ///< number of elements
+  index_t size() const { return std::ssize(bytes) / dtype_size(dtype); }  ///< number of elements
 };
 
-/// The number of bytes of a shape. Nothing if it exceeds `limit` or a size exceeds 2^46. The computation cannot
-/// overflow.
+/// The number of bytes of a shape. Nothing if it exceeds `limit` or a size is negative or exceeds 2^46. The computation
+/// cannot overflow.
 std::optional<std::size_t> stored_bytes(const Shape& shape, DType dtype, std::size_t limit);
 
 /// Converts every element to the nearest number of the target type. NaN and infinities are kept. Throws FileError if
@@ -64,26 +64,26 @@ void read_values(const StoredTensor& tensor, index_t* out);
 IndexArray to_indices(const StoredTensor& tensor);
 
 /// The bytes of values in memory, without a copy.
-inline std::string_view bytes_of(const float* values, std::size_t count) {
+inline std::string_view bytes_of(const float* values, index_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(float)};
 }
-inline std::string_view bytes_of(const double* values, std::size_t count) {
+inline std::string_view bytes_of(const double* values, index_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(double)};
 }
 
-inline std::string_view bytes_of(const index_t* values, std::size_t count) {
+inline std::string_view bytes_of(const index_t* values, index_t count) {
   return {reinterpret_cast<const char*>(values), count * sizeof(index_t)};
 }
 
 /// A view of the elements of an array, which must outlive it.
 inline StoredTensor stored(std::string name, const IndexArray& array) {
-  return {std::move(name), DType::i64, array.shape(), bytes_of(array.data(), array.size())};
+  return {std::move(name), DType::i64, array.shape(), bytes_of(array.data(), numel(array))};
 }
 
 inline namespace XTAPE_DTYPE {
 
 inline Array to_array(const StoredTensor& tensor) {
-  Array out(tensor.shape);
+  Array out = empty_array(tensor.shape);
   read_values(tensor, out.data());
   return out;
 }
@@ -91,7 +91,7 @@ inline Array to_array(const StoredTensor& tensor) {
 /// A view of the elements of an array, which must outlive it.
 inline StoredTensor stored(std::string name, const Array& array) {
   return {std::move(name), sizeof(real) == sizeof(double) ? DType::f64 : DType::f32, array.shape(),
-          bytes_of(array.data(), array.size())};
+          bytes_of(array.data(), numel(array))};
 }
 
 }  // namespace XTAPE_DTYPE

@@ -54,10 +54,10 @@ TextData::TextData(std::string_view given, const TextOptions& options)
 }
 
 Batch TextData::windows_at(const std::vector<index_t>& starts) const {
-  const Shape shape = {starts.size(), static_cast<std::size_t>(context_)};
-  Batch batch{IndexArray(shape), IndexArray(shape)};
-  for (std::size_t b = 0; b < starts.size(); ++b) {
-    const auto row = static_cast<index_t>(b) * context_;
+  const Shape shape = {std::ssize(starts), context_};
+  Batch batch{empty_array<IndexArray>(shape), empty_array<IndexArray>(shape)};
+  for (index_t b = 0; b < std::ssize(starts); ++b) {
+    const index_t row = b * context_;
     std::copy_n(ids_.begin() + starts[b], context_, batch.inputs.data() + row);
     std::copy_n(ids_.begin() + starts[b] + 1, context_, batch.targets.data() + row);
   }
@@ -68,7 +68,7 @@ Batch TextData::train_batch(index_t step, index_t batch) const {
   if (step < 0) throw ValueError("train_batch", "step of at least 0", step);
   require_positive("train_batch", "batch", batch);
   Random random(seed_, substream(stream_id("text.train"), static_cast<std::uint64_t>(step)));
-  std::vector<index_t> starts(static_cast<std::size_t>(batch));
+  std::vector<index_t> starts(batch);
   for (index_t& start : starts) start = random.below(train_size_ - context_);
   return windows_at(starts);
 }
@@ -79,7 +79,7 @@ std::vector<Batch> TextData::validation_batches(index_t batch, index_t windows) 
   std::vector<Batch> batches;
   const index_t end = std::min(windows, validation_windows());
   for (index_t first = 0; first < end;) {
-    std::vector<index_t> starts(static_cast<std::size_t>(std::min(batch, end - first)));
+    std::vector<index_t> starts(std::min(batch, end - first));
     for (index_t& start : starts) start = train_size_ + context_ * first++;
     batches.push_back(windows_at(starts));
   }
@@ -98,9 +98,8 @@ index_t TextData::windows_in_stream(index_t size, index_t streams) const {
 }
 
 Batch TextData::stream_windows(index_t begin, index_t size, index_t window, index_t streams) const {
-  std::vector<index_t> starts(static_cast<std::size_t>(streams));
-  for (index_t b = 0; b < streams; ++b)
-    starts[static_cast<std::size_t>(b)] = begin + b * ((size - 1) / streams) + window * context_;
+  std::vector<index_t> starts(streams);
+  for (index_t b = 0; b < streams; ++b) starts[b] = begin + b * ((size - 1) / streams) + window * context_;
   return windows_at(starts);
 }
 
@@ -123,14 +122,14 @@ std::vector<Batch> TextData::validation_streams(index_t streams, index_t windows
 std::vector<Batch> reading_batches(const IndexArray& ids, index_t context, index_t batch) {
   require_positive("reading_batches", "context", context);
   require_positive("reading_batches", "batch", batch);
-  const auto targets = static_cast<index_t>(ids.size()) - 1;
+  const auto targets = numel(ids) - 1;
   if (targets < 1) throw ValueError("reading_batches", "at least 2 symbols", ids.size());
   std::vector<Batch> batches;
   for (index_t begin = 0; begin < targets;) {
     const index_t length = std::min(context, targets - begin);
     const index_t windows = std::min(batch, (targets - begin) / length);
-    const Shape shape = {static_cast<std::size_t>(windows), static_cast<std::size_t>(length)};
-    batches.push_back({IndexArray(shape), IndexArray(shape)});
+    const Shape shape = {windows, length};
+    batches.push_back({empty_array<IndexArray>(shape), empty_array<IndexArray>(shape)});
     std::copy_n(ids.data() + begin, windows * length, batches.back().inputs.data());
     std::copy_n(ids.data() + begin + 1, windows * length, batches.back().targets.data());
     begin += windows * length;

@@ -65,7 +65,7 @@ class TextData {
   std::vector<Batch> validation_streams(index_t streams, index_t windows) const;
 
  private:
-  index_t size() const { return static_cast<index_t>(ids_.size()); }
+  index_t size() const { return std::ssize(ids_); }
   Batch windows_at(const std::vector<index_t>& starts) const;
   Batch stream_windows(index_t begin, index_t size, index_t window, index_t streams) const;
   index_t windows_in_stream(index_t size, index_t streams) const;

@@ -92,13 +92,10 @@ VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_
   index_t groups = 0;
   for (const Verse& verse : verses) groups = std::max(groups, verse.group + 1);
   const std::vector<index_t> order = shuffled(groups, o.seed, stream_id("verse_split"));
-  std::vector<double> place(
-      static_cast<std::size_t>(groups));  // of each chapter in the random order, as a fraction 0..1
-  for (index_t i = 0; i < groups; ++i)
-    place[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] =
-        static_cast<double>(i) / static_cast<double>(groups);
+  std::vector<double> place(groups);  // of each chapter in the random order, as a fraction 0..1
+  for (index_t i = 0; i < groups; ++i) place[order[i]] = static_cast<double>(i) / static_cast<double>(groups);
   const auto side = [&](const Verse& verse) -> std::vector<Example>& {
-    const double p = place[static_cast<std::size_t>(verse.group)];
+    const double p = place[verse.group];
     return p < o.test_share ? test_ : p < o.test_share + o.validation_share ? validation_ : train_;
   };
   std::map<std::string, index_t> counts;
@@ -106,14 +103,14 @@ VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_
     if (&side(verse) == &train_)
       for (const std::string& word : words_of(verse.text)) ++counts[word];
   for (const auto& [word, count] : counts)
-    if (count >= o.least_count) ids_.emplace(word, static_cast<index_t>(ids_.size()) + 3);
+    if (count >= o.least_count) ids_.emplace(word, std::ssize(ids_) + 3);
   for (const Verse& verse : verses) {
     Example example = {{kStart}, verse.part};
     for (const std::string& word : words_of(verse.text)) {
       const auto found = ids_.find(word);
       example.words.push_back(found == ids_.end() ? kUnknown : found->second);
     }
-    longest_ = std::max(longest_, static_cast<index_t>(example.words.size()));
+    longest_ = std::max(longest_, std::ssize(example.words));
     side(verse).push_back(std::move(example));
   }
   if (train_.empty() || validation_.empty() || test_.empty())
@@ -123,7 +120,7 @@ VerseData::VerseData(const std::vector<Verse>& verses, const Options& o) : seed_
 
 VerseData::Batch VerseData::batch_of(const std::vector<Example>& examples) {
   std::vector<std::vector<index_t>> words;
-  IndexArray parts(Shape{examples.size()});
+  IndexArray parts = empty_array<IndexArray>({std::ssize(examples)});
   for (std::size_t i = 0; i < examples.size(); ++i) {
     words.push_back(examples[i].words);
     parts.data()[i] = examples[i].part;
@@ -134,13 +131,13 @@ VerseData::Batch VerseData::batch_of(const std::vector<Example>& examples) {
 VerseData::Batch VerseData::train_batch(index_t step, index_t batch, double word_dropout) const {
   if (order_.empty() || batch != batch_) {
     std::vector<index_t> lengths;
-    for (const Example& example : train_) lengths.push_back(static_cast<index_t>(example.words.size()));
+    for (const Example& example : train_) lengths.push_back(std::ssize(example.words));
     order_.clear();
     order_.emplace_back(std::move(lengths), batch, seed_);
     batch_ = batch;
   }
   std::vector<Example> chosen;
-  for (index_t item : order_.front().at(step)) chosen.push_back(train_[static_cast<std::size_t>(item)]);
+  for (index_t item : order_.front().at(step)) chosen.push_back(train_[item]);
   Random random(seed_, substream(stream_id("word_dropout"), static_cast<std::uint64_t>(step)));
   for (Example& example : chosen)
     for (index_t& word : example.words)
@@ -153,18 +150,15 @@ VerseData load_verses(const std::string& text, const std::string& references, co
 }
 
 NaiveBayes::NaiveBayes(const std::vector<VerseData::Example>& examples, index_t vocab, index_t parts, double smoothing)
-    : smoothing_(smoothing),
-      vocab_(vocab),
-      log_prior_(static_cast<std::size_t>(parts)),
-      log_likelihood_(static_cast<std::size_t>(parts * vocab), smoothing) {
+    : smoothing_(smoothing), vocab_(vocab), log_prior_(parts), log_likelihood_(parts * vocab, smoothing) {
   if (examples.empty() || !(smoothing > 0))
     throw ValueError("naive_bayes", "examples, and a positive smoothing", examples.size(), smoothing);
   for (const auto& example : examples) {
-    ++log_prior_[static_cast<std::size_t>(example.part)];
-    for (index_t word : example.words) ++log_likelihood_[static_cast<std::size_t>(example.part * vocab + word)];
+    ++log_prior_[example.part];
+    for (index_t word : example.words) ++log_likelihood_[example.part * vocab + word];
   }
   for (index_t part = 0; part < parts; ++part) {
-    double& prior = log_prior_[static_cast<std::size_t>(part)];
+    double& prior = log_prior_[part];
     prior = std::log(prior / static_cast<double>(examples.size()));
     const auto begin = log_likelihood_.begin() + part * vocab, end = begin + vocab;
     double total = 0;
@@ -175,9 +169,8 @@ NaiveBayes::NaiveBayes(const std::vector<VerseData::Example>& examples, index_t 
 
 index_t NaiveBayes::classify(const std::vector<index_t>& words) const {
   std::vector<double> scores = log_prior_;
-  for (std::size_t part = 0; part < scores.size(); ++part)
-    for (index_t word : words)
-      scores[part] += log_likelihood_[part * static_cast<std::size_t>(vocab_) + static_cast<std::size_t>(word)];
+  for (index_t part = 0; part < std::ssize(scores); ++part)
+    for (index_t word : words) scores[part] += log_likelihood_[part * vocab_ + word];
   return std::max_element(scores.begin(), scores.end()) - scores.begin();
 }
 
@@ -186,14 +179,14 @@ NaiveBayes NaiveBayes::chosen(const VerseData& data, const std::vector<double>& 
   std::size_t most = 0;
   double best = smoothings.front();
   for (double smoothing : smoothings) {
-    const NaiveBayes model(data.train(), data.vocab(), static_cast<index_t>(kVerseParts.size()), smoothing);
+    const NaiveBayes model(data.train(), data.vocab(), std::ssize(kVerseParts), smoothing);
     std::size_t right = 0;
     for (const auto& example : data.validation()) right += model.classify(example.words) == example.part;
     if (right <= most) continue;
     most = right;
     best = smoothing;
   }
-  return {data.train(), data.vocab(), static_cast<index_t>(kVerseParts.size()), best};
+  return {data.train(), data.vocab(), std::ssize(kVerseParts), best};
 }
 
 }  // namespace xtape

@@ -49,7 +49,7 @@ class VerseData {
   /// Throws ValueError if a share is outside 0..1 or a split is empty.
   VerseData(const std::vector<Verse>& verses, const Options& options);
 
-  index_t vocab() const { return static_cast<index_t>(ids_.size()) + 3; }
+  index_t vocab() const { return std::ssize(ids_) + 3; }
   index_t longest() const { return longest_; }
   const std::vector<Example>& train() const { return train_; }
   const std::vector<Example>& validation() const { return validation_; }

@@ -28,7 +28,7 @@ std::string named(char32_t symbol) {
 Vocabulary::Vocabulary(bool of_bytes, std::vector<char32_t> symbols)
     : of_bytes_(of_bytes), symbols_(std::move(symbols)) {
   if (symbols_.empty()) throw ValueError("vocabulary", "at least 1 character", 0);
-  for (char32_t symbol : symbols_) ids_.emplace_back(symbol, static_cast<index_t>(ids_.size()));
+  for (char32_t symbol : symbols_) ids_.emplace_back(symbol, std::ssize(ids_));
   std::sort(ids_.begin(), ids_.end());
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   if (const auto twice = std::adjacent_find(ids_.begin(), ids_.end(), same); twice != ids_.end())
@@ -94,7 +94,7 @@ index_t Vocabulary::next_id(std::string_view text, std::size_t& position) const 
 IndexArray Vocabulary::encode(std::string_view text) const {
   std::vector<index_t> ids;
   for (std::size_t position = 0; position < text.size();) ids.push_back(next_id(text, position));
-  IndexArray out(Shape{ids.size()});
+  IndexArray out = empty_array<IndexArray>({std::ssize(ids)});
   std::copy(ids.begin(), ids.end(), out.data());
   return out;
 }
@@ -105,7 +105,7 @@ std::string Vocabulary::decode(std::span<const index_t> ids) const {
   std::string out;
   for (index_t id : ids) {
     check_index("vocabulary", "ids", id, 0, size() - 1);
-    append_symbol(out, symbols_[static_cast<std::size_t>(id)]);
+    append_symbol(out, symbols_[id]);
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // Vocabulary: the symbols that a model reads and writes, and their ids.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <span>
 #include <string>
@@ -28,7 +28,7 @@ class Vocabulary {
   static Vocabulary load(const std::string& path);
 
   /// Number of symbols V.
-  index_t size() const { return static_cast<index_t>(symbols_.size()); }
+  index_t size() const { return std::ssize(symbols_); }
 
   /// All symbols in order of their ids. from_symbols(symbols()) returns an equal vocabulary.
   std::string symbols() const;

@@ -21,7 +21,7 @@ Errors errors_of(const SeriesData& data, const std::vector<index_t>& windows, co
   double count = 0;
   for (const std::vector<index_t>& some : groups_of(100, windows)) {
     const SeriesBatch batch = series_batch(data, some);
-    const Array told = model ? model(batch.inputs).value() : Array(batch.changes.shape(), 0);
+    const Array told = model ? model(batch.inputs).value() : full_array(batch.changes.shape(), 0);
     for (std::size_t i = 0; i < told.size(); ++i, ++count) {
       const double error = static_cast<double>(told.data()[i] - batch.changes.data()[i]) * data.change_stddev();
       out.absolute += std::abs(error);

@@ -17,8 +17,7 @@ Confusion confusion_of(const Examples& examples, const Classify& classify) {
   Confusion out = {};
   for (const Examples& some : groups_of(200, examples)) {
     const std::vector<index_t> guesses = classify(some);
-    for (std::size_t i = 0; i < some.size(); ++i)
-      ++out[static_cast<std::size_t>(some[i].part)][static_cast<std::size_t>(guesses[i])];
+    for (std::size_t i = 0; i < some.size(); ++i) ++out[some[i].part][guesses[i]];
   }
   return out;
 }
@@ -96,7 +95,7 @@ void train(int argc, char** argv) {
     tape.backward(loss);
     const double norm = clip_grad_norm(store, 1);
     const double rate = cosine(step, {.warmup = 100, .total = args.steps(), .peak = lr});
-    const auto tokens = static_cast<index_t>(batch.words.ids.size());
+    const auto tokens = std::ssize(batch.words.ids);
     if (log.accepts(step, loss.item(), norm)) opt.step(rate);
     log.step(step, {.loss = loss.item(), .lr = rate, .grad_norm = norm, .tokens = tokens}, opt);
     store.zero_grad();

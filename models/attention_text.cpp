@@ -7,9 +7,8 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, const std::string& keys) {
-  const Shape expected = {queries.size(), keys.size()};
-  const std::size_t rank = weights.shape().size();
-  if (rank < 2 || weights.shape()[rank - 2] != queries.size() || weights.shape()[rank - 1] != keys.size() ||
+  const Shape expected = {std::ssize(queries), std::ssize(keys)}, shape = weights.shape();
+  if (shape.rank() < 2 || Shape(shape.end() - 2, shape.end()) != expected ||
       weights.size() != queries.size() * keys.size())
     throw ShapeError("attention_text", "weights of shape " + shape_text(expected), weights.shape());
   constexpr std::size_t kMargin = 10;

@@ -1,7 +1,7 @@
 // Attention weights as a table of characters.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <string>
 #include <vector>

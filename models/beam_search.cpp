@@ -31,14 +31,14 @@ class Search {
   void advance(const real* log_probabilities, index_t vocab, index_t* tokens, index_t* rows) {
     std::vector<Hypothesis> next;
     const std::vector<Candidate> candidates = best_candidates(log_probabilities, vocab);
-    for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+    for (index_t rank = 0; rank < std::ssize(candidates); ++rank) {
       const Candidate& c = candidates[rank];
-      Hypothesis h = {live_[static_cast<std::size_t>(c.row)].tokens, c.log_probability, c.token == options_.end};
+      Hypothesis h = {live_[c.row].tokens, c.log_probability, c.token == options_.end};
       if (h.ended) {
-        if (rank < beams()) finish(std::move(h));
+        if (rank < options_.beams) finish(std::move(h));
         continue;
       }
-      if (next.size() == beams()) continue;
+      if (std::ssize(next) == options_.beams) continue;
       tokens[next.size()] = c.token;
       rows[next.size()] = c.row;
       h.tokens.push_back(c.token);
@@ -46,10 +46,10 @@ class Search {
     }
     live_ = std::move(next);
     if (live_.empty()) return;
-    if (static_cast<index_t>(live_.front().tokens.size()) >= options_.longest) {
+    if (std::ssize(live_.front().tokens) >= options_.longest) {
       for (Hypothesis& h : live_) finish(std::move(h));
       live_.clear();
-    } else if (finished_.size() == beams() && (beams() == 1 || bound() <= score(finished_.back()))) {
+    } else if (std::ssize(finished_) == options_.beams && (options_.beams == 1 || bound() <= score(finished_.back()))) {
       live_.clear();
     }
   }
@@ -57,51 +57,48 @@ class Search {
   std::vector<Hypothesis> result() { return std::move(finished_); }
 
  private:
-  std::size_t beams() const { return static_cast<std::size_t>(options_.beams); }
-
   /// The most likely extensions of the live sequences, in order. Twice the number of beams: even if the best half ends
   /// here, enough remain to continue. Those of probability 0 are left out.
   std::vector<Candidate> best_candidates(const real* log_probabilities, index_t vocab) const {
     std::vector<Candidate> out;
-    for (std::size_t row = 0; row < live_.size(); ++row) {
+    for (index_t row = 0; row < std::ssize(live_); ++row) {
       const std::size_t before = out.size();
       for (index_t token = 0; token < vocab; ++token) {
-        const auto added = static_cast<double>(log_probabilities[static_cast<index_t>(row) * vocab + token]);
+        const auto added = static_cast<double>(log_probabilities[row * vocab + token]);
         if (added > -std::numeric_limits<double>::infinity())  // neither -inf nor NaN
-          out.push_back({static_cast<index_t>(row), token, live_[row].log_probability + added});
+          out.push_back({row, token, live_[row].log_probability + added});
       }
       if (out.size() == before)
         throw ValueError("beam_search", "no token has a probability after " + std::to_string(live_[row].tokens.size()) +
                                             " tokens: the largest of " + std::to_string(vocab) +
                                             " logits must be finite");
     }
-    const auto wanted = std::min(out.size(), 2 * beams());
-    std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(wanted), out.end(),
-                      [](const Candidate& a, const Candidate& b) {
-                        if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
-                        return std::pair(a.row, a.token) < std::pair(b.row, b.token);
-                      });
+    const index_t wanted = std::min(std::ssize(out), 2 * options_.beams);
+    std::partial_sort(out.begin(), out.begin() + wanted, out.end(), [](const Candidate& a, const Candidate& b) {
+      if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
+      return std::pair(a.row, a.token) < std::pair(b.row, b.token);
+    });
     out.resize(wanted);
     return out;
   }
 
-  double score(double log_probability, std::size_t tokens) const {
+  double score(double log_probability, index_t tokens) const {
     return log_probability / std::pow(static_cast<double>(tokens), options_.length_power);
   }
-  double score(const Hypothesis& h) const { return score(h.log_probability, h.tokens.size() + (h.ended ? 1 : 0)); }
+  double score(const Hypothesis& h) const { return score(h.log_probability, std::ssize(h.tokens) + (h.ended ? 1 : 0)); }
 
   /// No sequence that continues a live one has a larger score: its probability is at most that of the most likely live
   /// one, and its length, with the end token, is what makes the most of it.
   double bound() const {
-    const std::size_t shortest = live_.front().tokens.size() + 1, longest = static_cast<std::size_t>(options_.longest);
-    return score(live_.front().log_probability, options_.length_power > 0 ? longest : shortest);
+    const index_t shortest = std::ssize(live_.front().tokens) + 1;
+    return score(live_.front().log_probability, options_.length_power > 0 ? options_.longest : shortest);
   }
 
   /// Adds a sequence to the finished ones, of which the best `beams` are kept, in order.
   void finish(Hypothesis h) {
     const auto better = [&](double a, const Hypothesis& b) { return a > score(b); };
     finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), score(h), better), std::move(h));
-    if (finished_.size() > beams()) finished_.pop_back();
+    if (std::ssize(finished_) > options_.beams) finished_.pop_back();
   }
 
   const BeamSearchOptions& options_;
@@ -127,9 +124,8 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
   if (!std::isfinite(options.length_power))
     throw ValueError("beam_search", "a finite length power", options.length_power);
   const index_t total = sources * options.beams;
-  std::vector<Search> searches(static_cast<std::size_t>(sources), Search(options));
-  IndexArray tokens(Shape{static_cast<std::size_t>(total), 1}, options.start),
-      rows(Shape{static_cast<std::size_t>(total)});
+  std::vector<Search> searches(sources, Search(options));
+  auto tokens = full_array<IndexArray>({total, 1}, options.start), rows = empty_array<IndexArray>({total});
   const auto done = [](const Search& search) { return search.done(); };
   for (bool first = true; !std::all_of(searches.begin(), searches.end(), done); first = false) {
     if (!first && options.beams > 1) select(rows);
@@ -144,7 +140,7 @@ std::vector<std::vector<Hypothesis>> beam_search(index_t sources, const BeamStep
         tokens.data()[base + i] = options.start;
         rows.data()[base + i] = i;
       }
-      Search& search = searches[static_cast<std::size_t>(s)];
+      Search& search = searches[s];
       if (!search.done())
         search.advance(log_probabilities.data() + base * vocab, vocab, tokens.data() + base, rows.data() + base);
       for (index_t i = 0; i < options.beams; ++i) rows.data()[base + i] += base;

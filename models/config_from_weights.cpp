@@ -9,9 +9,9 @@ namespace {
 std::pair<index_t, index_t> matrix(const char* model, const WeightShapes& shapes, const std::string& name) {
   const auto found = shapes.find(name);
   if (found == shapes.end()) throw ValueError(model, "the weights have no " + name);
-  if (found->second.size() != 2 || found->second[0] == 0 || found->second[1] == 0)
+  if (found->second.rank() != 2 || found->second[0] == 0 || found->second[1] == 0)
     throw ValueError(model, "a matrix " + name, found->second);
-  return {static_cast<index_t>(found->second[0]), static_cast<index_t>(found->second[1])};
+  return {found->second[0], found->second[1]};
 }
 
 /// Number of consecutive N from 0 for which the name "<before>N<after>" exists.

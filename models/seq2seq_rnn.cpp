@@ -19,9 +19,9 @@ namespace {
 /// Number of unpadded steps of each source, [B]. Throws ValueError unless the padding is on the right.
 IndexArray lengths_of(const Mask& padding) {
   if (padding.dimension() != 2) return {};
-  IndexArray out(Shape{padding.shape()[0]});
-  const auto steps = static_cast<index_t>(padding.shape()[1]);
-  for (index_t b = 0; b < static_cast<index_t>(out.size()); ++b) {
+  IndexArray out = empty_array<IndexArray>({shape_of(padding)[0]});
+  const index_t steps = shape_of(padding)[1];
+  for (index_t b = 0; b < numel(out); ++b) {
     const bool* row = padding.data() + b * steps;
     const bool* end = std::find(row, row + steps, true);
     if (std::find(end, row + steps, false) != row + steps)
@@ -33,15 +33,15 @@ IndexArray lengths_of(const Mask& padding) {
 
 /// Row indices that repeat each row `beams` times: 0, 0, ..., 1, 1, ...
 IndexArray repeated_rows(index_t rows, index_t beams) {
-  IndexArray out(Shape{static_cast<std::size_t>(rows * beams)});
+  IndexArray out = empty_array<IndexArray>({rows * beams});
   for (index_t i = 0; i < rows * beams; ++i) out.data()[i] = i / beams;
   return out;
 }
 
 /// Gathers rows of the first axis of x, which may have any number of axes.
 Tensor taken(const Tensor& x, const IndexArray& rows) {
-  Axes shape = {static_cast<index_t>(rows.size())};
-  for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(x.size(static_cast<index_t>(i)));
+  Shape shape = x.shape();
+  shape[0] = numel(rows);
   return reshape(embedding(reshape(x, {x.size(0), -1}), rows), shape);
 }
 
@@ -63,8 +63,7 @@ Seq2SeqRNN::Seq2SeqRNN(const Scope& scope, const Seq2SeqRNNConfig& c)
       bridge_(scope / "bridge", c.hidden, c.hidden),
       query_proj_(scope / "query_proj", c.hidden, c.hidden, {.bias = false}),
       key_proj_(scope / "key_proj", 2 * c.hidden, c.hidden, {.bias = false}),
-      score_weight_(scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(c.hidden)},
-                                    init::uniform_fan_in(c.hidden))),
+      score_weight_(scope.parameter("score_weight", {1, c.hidden}, init::uniform_fan_in(c.hidden))),
       decoder_(scope / "decoder", c.embedding + 2 * c.hidden, c.hidden),
       head_dropout_(scope / "head_dropout", c.dropout),
       head_(scope / "head", 3 * c.hidden + c.embedding, c.target_vocab) {}
@@ -81,10 +80,9 @@ Seq2SeqRNN::Decoding Seq2SeqRNN::start(const IndexArray& source, const Mask& sou
     out.keys = taken(out.keys, rows);
     out.state = taken(out.state, rows);
     if (source_padding.dimension() == 2) {
-      out.source_padding = Mask(Shape{rows.size(), source_padding.shape()[1]});
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        for (std::size_t s = 0; s < source_padding.shape()[1]; ++s)
-          out.source_padding(i, s) = source_padding(static_cast<std::size_t>(rows.data()[i]), s);
+      out.source_padding = empty_array<Mask>({numel(rows), x.size(1)});
+      for (index_t i = 0; i < numel(rows); ++i)
+        for (index_t s = 0; s < x.size(1); ++s) out.source_padding(i, s) = source_padding(rows.data()[i], s);
     }
   }
   out.memory = unsqueeze(out.memory, 1);

@@ -63,7 +63,7 @@ Seq2SeqTransformer::Seq2SeqTransformer(const Scope& scope, const Seq2SeqTransfor
 Tensor Seq2SeqTransformer::embedded(const Embedding& embedding, const IndexArray& ids, index_t first,
                                     const Dropout& dropout) const {
   if (ids.dimension() != 2) throw ShapeError("seq2seq_transformer", "ids [B, T]", ids.shape());
-  const index_t end = first + static_cast<index_t>(ids.shape()[1]);
+  const index_t end = first + shape_of(ids)[1];
   if (end > config_.context)
     throw ShapeError("seq2seq_transformer", "at most " + std::to_string(config_.context) + " positions", end);
   const real scale = static_cast<real>(std::sqrt(static_cast<double>(config_.width)));
@@ -108,18 +108,16 @@ Seq2SeqTransformer::Decoding Seq2SeqTransformer::start(const IndexArray& source,
   const Tensor encoded = encode(source, source_padding);
   const index_t sources = encoded.size(0), rows = sources * beams;
   const auto copies = [&](const auto& from, auto to) {  // repeats each row of the first axis `beams` times
-    const std::size_t size = from.size() / static_cast<std::size_t>(sources);
+    const index_t size = numel(from) / sources;
     for (index_t row = 0; row < rows; ++row)
-      std::copy_n(from.data() + static_cast<std::size_t>(row / beams) * size, size,
-                  to.data() + static_cast<std::size_t>(row) * size);
+      std::copy_n(from.data() + row / beams * size, size, to.data() + row * size);
     return to;
   };
   Shape shape = encoded.shape();
-  shape[0] = static_cast<std::size_t>(rows);
-  const Tensor memory(copies(encoded.value(), Array(shape)));
+  shape[0] = rows;
+  const Tensor memory(copies(encoded.value(), empty_array(shape)));
   Mask padding;
-  if (source_padding.dimension() > 0)
-    padding = copies(source_padding, Mask(Shape{static_cast<std::size_t>(rows), source_padding.shape()[1]}));
+  if (source_padding.dimension() > 0) padding = copies(source_padding, empty_array<Mask>({rows, encoded.size(1)}));
   Decoding out;
   for (const DecoderBlock& layer : decoder_) {
     out.layers.push_back(layer.self_attn.cache(rows, config_.context));

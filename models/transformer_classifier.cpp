@@ -53,28 +53,28 @@ Tensor TransformerClassifier::pooled(const Tensor& x, const Mask& padding) const
   if (config_.pooling == Pooling::first) {
     Tensor first = squeeze(slice(x, 1, 0, 1), {1});
     if (padding.dimension() == 0) return first;
-    Mask hidden(Shape{padding.shape()[0], 1});
+    Mask hidden = empty_array<Mask>({x.size(0), 1});
     for (std::size_t b = 0; b < hidden.size(); ++b) hidden(b, 0) = padding(b, 0);
     return masked_fill(first, hidden, 0);
   }
   if (padding.dimension() == 0) return mean(x, {1});
   Mask hidden = padding;
-  hidden.reshape(Shape{padding.shape()[0], padding.shape()[1], 1});
-  Array shares(Shape{padding.shape()[0], 1});  // 1 / number of unpadded positions
-  for (std::size_t b = 0; b < shares.size(); ++b) {
-    const bool* row = padding.data() + b * padding.shape()[1];
-    const auto real_ones = std::count(row, row + padding.shape()[1], false);
+  hidden.reshape(Shape{x.size(0), x.size(1), 1}.unsigned_sizes());
+  Array shares = empty_array({x.size(0), 1});  // 1 / number of unpadded positions
+  for (index_t b = 0; b < numel(shares); ++b) {
+    const bool* row = padding.data() + b * x.size(1);
+    const auto real_ones = std::count(row, row + x.size(1), false);
     shares.data()[b] = real_ones > 0 ? real(1) / static_cast<real>(real_ones) : 0;
   }
   return sum(masked_fill(x, hidden, 0), {1}) * Tensor(std::move(shares));
 }
 
 Tensor TransformerClassifier::operator()(const IndexArray& ids, const Mask& padding) const {
-  if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context || ids.shape()[1] == 0)
+  if (ids.dimension() != 2 || shape_of(ids)[1] > config_.context || ids.shape()[1] == 0)
     throw ShapeError("transformer_classifier", "ids [B, T] with T from 1 to " + std::to_string(config_.context),
                      ids.shape());
   const real scale = static_cast<real>(std::sqrt(static_cast<double>(config_.width)));
-  const Tensor positions = slice(sinusoids_, 0, 0, static_cast<index_t>(ids.shape()[1]));
+  const Tensor positions = slice(sinusoids_, 0, 0, shape_of(ids)[1]);
   Tensor x = dropout_(without_padding("transformer_classifier", embedding_(ids) * scale + positions, padding));
   for (const TransformerBlock& layer : layers_) x = layer(x, {.key_padding = padding});
   return head_(head_dropout_(pooled(norm_(x), padding)));

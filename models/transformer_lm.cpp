@@ -92,7 +92,7 @@ TransformerLM::TransformerLM(const Scope& scope, const TransformerLMConfig& conf
   const bool head_bias = config.head_bias.value_or(config.bias);
   if (config.tied_head) {
     head.tie("weight", token_embedding_.weight);
-    if (head_bias) head_bias_ = head.parameter("bias", {static_cast<std::size_t>(config.vocab)}, init::zeros());
+    if (head_bias) head_bias_ = head.parameter("bias", {config.vocab}, init::zeros());
   } else {
     const Init init = weight_init(config);
     head_.emplace(head, config.width, config.vocab,
@@ -114,9 +114,9 @@ Tensor TransformerLM::logits(const Tensor& x) const {
 
 /// The input of the first layer.
 Tensor TransformerLM::embedded(const IndexArray& ids) const {
-  if (ids.dimension() != 2 || static_cast<index_t>(ids.shape()[1]) > config_.context)
+  if (ids.dimension() != 2 || shape_of(ids)[1] > config_.context)
     throw ShapeError("transformer_lm", "ids [B, T] with T at most " + std::to_string(config_.context), ids.shape());
-  IndexArray steps(Shape{ids.shape()[1]});
+  IndexArray steps = empty_array<IndexArray>({shape_of(ids)[1]});
   std::iota(steps.begin(), steps.end(), 0);
   const Tensor tokens = token_embedding_(ids), positions = position_rows(steps);
   return dropout_(positions.defined() ? tokens + positions : tokens);
@@ -131,10 +131,10 @@ Tensor TransformerLM::operator()(const IndexArray& ids) const {
 Array TransformerLM::attention_weights(const IndexArray& ids) const {
   if (ids.dimension() != 1 || ids.size() == 0)
     throw ShapeError("transformer_lm", "ids [T] of one sequence with T at least 1", ids.shape());
-  IndexArray row(Shape{1, ids.size()});
+  IndexArray row = empty_array<IndexArray>({1, numel(ids)});
   std::copy(ids.begin(), ids.end(), row.begin());
   Tensor x = embedded(row).detach();
-  Array out(Shape{layers_.size(), static_cast<std::size_t>(config_.heads), ids.size(), ids.size()});
+  Array out = empty_array({std::ssize(layers_), config_.heads, numel(ids), numel(ids)});
   real* next = out.data();
   for (const TransformerBlock& layer : layers_) {
     const Tensor weights = layer.self_attn.weights(layer.norm1(x).detach(), {.causal = true});
@@ -151,15 +151,14 @@ TransformerCache TransformerLM::cache(index_t batch) const {
 }
 
 Tensor TransformerLM::step(const IndexArray& ids, TransformerCache& cache, const IndexArray& lengths) const {
-  const std::size_t batch = cache.lengths().size();
-  if (ids.dimension() != 2 || ids.shape()[0] != batch)
+  const index_t batch = numel(cache.lengths());
+  if (ids.dimension() != 2 || shape_of(ids)[0] != batch)
     throw ShapeError("transformer_lm", "ids [B, T] with B = " + std::to_string(batch), ids.shape());
-  IndexArray positions(ids.shape());
-  const auto time = static_cast<index_t>(ids.shape()[1]);
-  for (index_t i = 0; i < static_cast<index_t>(ids.size()); ++i) {
+  IndexArray positions = empty_array<IndexArray>(ids.shape());
+  const index_t time = shape_of(ids)[1];
+  for (index_t i = 0; i < numel(ids); ++i) {
     const index_t b = i / time, t = i % time, position = cache.lengths().data()[b] + t;
-    const bool real_one =
-        lengths.dimension() == 0 || (b < static_cast<index_t>(lengths.size()) && t < lengths.data()[b]);
+    const bool real_one = lengths.dimension() == 0 || (b < numel(lengths) && t < lengths.data()[b]);
     if (real_one && position >= config_.context)
       throw ValueError("transformer_lm", "at most " + std::to_string(config_.context) + " positions", position + 1);
     positions.data()[i] = std::min(position, config_.context - 1);  // padded positions may take any valid row

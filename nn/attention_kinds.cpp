@@ -30,8 +30,8 @@ Tensor dot_scores(const Tensor& q, const Tensor& k, real scale) {
 
 /// [B, H, T, 1]: the rows of x [B, H, T, D] that are not finite.
 Mask bad_rows(const Tensor& x) {
-  Mask out(shape_of({x.size(0), x.size(1), x.size(2), 1}));
-  for (index_t row = 0; row < static_cast<index_t>(out.size()); ++row)
+  Mask out = empty_array<Mask>({x.size(0), x.size(1), x.size(2), 1});
+  for (index_t row = 0; row < numel(out); ++row)
     out.data()[row] = !kernels::all_finite(x.data() + row * x.size(3), x.size(3));
   return out;
 }
@@ -42,9 +42,9 @@ Tensor guarded_scores(const Tensor& q, const Tensor& k, real scale) {
     return dot_scores(q, k, scale);
   const Mask bad_q = bad_rows(q), bad_k = bad_rows(k);
   const Tensor as_they_are = dot_scores(q.detach(), k.detach(), scale);
-  Mask bad(as_they_are.shape());
+  Mask bad = empty_array<Mask>(as_they_are.shape());
   const index_t group = q.size(1) / k.size(1), keys = k.size(2), queries = q.size(2);
-  for (index_t i = 0; i < static_cast<index_t>(bad.size()); ++i) {
+  for (index_t i = 0; i < numel(bad); ++i) {
     const index_t row = i / keys;  // of q
     bad.data()[i] = bad_q.data()[row] || bad_k.data()[row / queries / group * keys + i % keys];
   }
@@ -88,7 +88,7 @@ std::pair<Tensor, Tensor> elu_features(const Tensor& x) {
   const index_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Shape shape = x.shape();
   shape.back() = 1;
-  Array shift(shape, real(0));
+  Array shift = full_array(shape, real(0));
   bool shifted = false;
   for (index_t r = 0; r < rows; ++r) {
     const real most = *std::max_element(x.data() + r * width, x.data() + (r + 1) * width);
@@ -108,7 +108,7 @@ std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
   const index_t width = x.size(-1), rows = width ? x.numel() / width : 0;
   Shape shape = x.shape();
   shape.back() = 1;
-  Array unit(shape, real(1)), log_weight(Shape(shape.begin(), shape.end() - 1), real(0));
+  Array unit = full_array(shape, 1), log_weight = full_array(Shape(shape.begin(), shape.end() - 1), 0);
   bool scaled = false;
   for (index_t r = 0; r < rows; ++r) {
     real most = 0;
@@ -127,9 +127,9 @@ std::pair<Tensor, Tensor> scaled_quadratic_features(const Tensor& x) {
 /// A padding mask [B, S] as a mask [B, 1, S, 1] of the rows of k [B, H', S, D]. Throws ShapeError.
 Mask over_rows(const Mask& padding, const Tensor& k) {
   if (k.rank() != 4) throw ShapeError("attention", "k [B, H', S, D]", k.shape());
-  check_shape("attention", "key_padding", padding.shape(), shape_of({k.size(0), k.size(2)}));
+  check_shape("attention", "key_padding", padding.shape(), Shape{k.size(0), k.size(2)});
   Mask out = padding;
-  out.reshape(Shape{padding.shape()[0], 1, padding.shape()[1], 1});
+  out.reshape(Shape{k.size(0), 1, k.size(2), 1}.unsigned_sizes());
   return out;
 }
 
@@ -181,7 +181,7 @@ AttentionFeatures attention_features(const AttentionConfig& config, const Tensor
 }
 
 Array alibi_bias(index_t heads, index_t queries, index_t keys) {
-  Array out(Shape{static_cast<std::size_t>(heads), static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
+  Array out = empty_array({heads, queries, keys});
   real* to = out.data();
   for (double alibi_slope : alibi_slopes(heads))
     for (index_t t = 0; t < queries; ++t)

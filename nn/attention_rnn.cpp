@@ -19,8 +19,7 @@ AttentionRNN::AttentionRNN(const Scope& scope, index_t input, index_t hidden, co
   if (score_ != ScoreKind::additive) return;
   query_proj_.emplace(scope / "query_proj", hidden, hidden, LinearOptions{.bias = false});
   key_proj_.emplace(scope / "key_proj", hidden, hidden, LinearOptions{.bias = false});
-  score_weight_ =
-      scope.parameter("score_weight", Shape{1, static_cast<std::size_t>(hidden)}, init::uniform_fan_in(hidden));
+  score_weight_ = scope.parameter("score_weight", {1, hidden}, init::uniform_fan_in(hidden));
 }
 
 /// Returns sum_j alpha_j h_j [B, H] for a query [B, H] over the earlier states h_j [B, 1, t, H] and their keys.

@@ -19,7 +19,7 @@ void follow(Buffer running, const Array& batch, double share) {
   }
 }
 
-bool finite(const Array& x) { return kernels::all_finite(x.data(), static_cast<index_t>(x.size())); }
+bool finite(const Array& x) { return kernels::all_finite(x.data(), numel(x)); }
 
 }  // namespace
 
@@ -30,14 +30,14 @@ BatchNorm::BatchNorm(const Scope& scope, index_t width, const BatchNormOptions& 
   if (!(options.eps >= 0)) throw ValueError(name, "an eps of at least 0", options.eps);
   if (!(options.momentum >= 0 && options.momentum <= 1))
     throw ValueError(name, "a momentum from 0 to 1", options.momentum);
-  const Shape shape = {static_cast<std::size_t>(width)};
+  const Shape shape = {width};
   if (options.affine) {
     weight = scope.parameter("weight", shape, init::ones());
     bias = scope.parameter("bias", shape, init::zeros());
   }
   running_mean = scope.buffer("running_mean", Tensor::zeros(shape).value());
   running_var = scope.buffer("running_var", Tensor::ones(shape).value());
-  num_batches_tracked = scope.integer_buffer("num_batches_tracked", IndexArray(Shape{}, 0));
+  num_batches_tracked = scope.integer_buffer("num_batches_tracked", full_array<IndexArray>({}, 0));
 }
 
 Tensor BatchNorm::operator()(const Tensor& x) const {

@@ -12,12 +12,10 @@ Embedding::Embedding(const Scope& scope, index_t count, index_t width, const Emb
   if (padding_ != kNoPaddingIndex && (padding_ < 0 || padding_ >= count))
     throw ValueError("embedding " + scope.name(), "a padding row in 0.." + std::to_string(count - 1), padding_);
   const Init init = options.init ? options.init : init::normal(0, 1);
-  weight = scope.parameter("weight", {static_cast<std::size_t>(count), static_cast<std::size_t>(width)},
-                           [&](Array& value, Random& random) {
-                             init(value, random);
-                             if (padding_ != kNoPaddingIndex)
-                               std::fill_n(value.data() + padding_ * width, width, real(0));
-                           });
+  weight = scope.parameter("weight", {count, width}, [&](Array& value, Random& random) {
+    init(value, random);
+    if (padding_ != kNoPaddingIndex) std::fill_n(value.data() + padding_ * width, width, real(0));
+  });
 }
 
 Tensor Embedding::operator()(const IndexArray& ids) const {

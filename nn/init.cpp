@@ -110,17 +110,15 @@ Init he_normal(double gain, FanMode fan) {
 Init orthogonal(double gain) {
   return [gain = checked("a gain", gain)](Array& x, Random& random) {
     fans_of(x);  // throws for a tensor with fewer than two axes
-    const auto rows = static_cast<index_t>(x.shape()[0]),
-               columns = static_cast<index_t>(x.size()) / std::max<index_t>(1, rows);
+    const index_t rows = shape_of(x)[0], columns = numel(x) / std::max<index_t>(1, rows);
     const index_t length = std::max(rows, columns), count = std::min(rows, columns);
-    std::vector<double> vectors(static_cast<std::size_t>(length * count));  // [length, count]
+    std::vector<double> vectors(length * count);  // [length, count]
     for (index_t j = 0; j < count; ++j)
-      for (index_t i = 0; i < length; ++i) vectors[static_cast<std::size_t>(i * count + j)] = random.normal();
+      for (index_t i = 0; i < length; ++i) vectors[i * count + j] = random.normal();
     kernels::orthonormalize_columns(vectors.data(), length, count);
     for (index_t i = 0; i < rows; ++i)
       for (index_t j = 0; j < columns; ++j)
-        x.data()[i * columns + j] = static_cast<real>(
-            gain * vectors[static_cast<std::size_t>(rows <= columns ? j * count + i : i * count + j)]);
+        x.data()[i * columns + j] = static_cast<real>(gain * vectors[rows <= columns ? j * count + i : i * count + j]);
   };
 }
 

@@ -11,8 +11,8 @@ constexpr const char* kOp = "kv_cache";
 
 /// Number of unpadded positions of a chunk in each sequence, [B]. Throws ShapeError, IndexError.
 IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time) {
-  const Shape wanted = shape_of({batch});
-  if (!is_given(lengths)) return IndexArray(wanted, time);
+  const Shape wanted = {batch};
+  if (!is_given(lengths)) return full_array<IndexArray>(wanted, time);
   check_shape(kOp, "lengths", lengths.shape(), wanted);
   for (index_t length : lengths) check_index(kOp, "lengths", length, 0, time);
   return lengths;
@@ -21,14 +21,12 @@ IndexArray chunk_lengths(const IndexArray& lengths, index_t batch, index_t time)
 /// Makes entry b of the first axis a copy of entry rows[b].
 template <class A>
 void select_rows(A& array, const IndexArray& rows) {
-  const auto batch = static_cast<index_t>(array.shape()[0]);
-  check_shape(kOp, "rows", rows.shape(), shape_of({batch}));
+  const index_t batch = shape_of(array)[0];
+  check_shape(kOp, "rows", rows.shape(), Shape{batch});
   for (index_t row : rows) check_index(kOp, "rows", row, 0, batch - 1);
   const A old = array;
-  const std::size_t size = array.size() / static_cast<std::size_t>(batch);
-  for (index_t b = 0; b < batch; ++b)
-    std::copy_n(old.data() + static_cast<std::size_t>(rows.data()[b]) * size, size,
-                array.data() + static_cast<std::size_t>(b) * size);
+  const index_t size = numel(array) / batch;
+  for (index_t b = 0; b < batch; ++b) std::copy_n(old.data() + rows.data()[b] * size, size, array.data() + b * size);
 }
 
 }  // namespace
@@ -38,14 +36,14 @@ KVCache::KVCache(const KVCacheOptions& o) : options_(o), capacity_(std::min(o.ca
     throw ValueError(kOp, "sizes of at least 1", o.batch, o.key_heads, o.width, o.value_width, o.limit, o.capacity);
   keys_ = rows_array(capacity_, o.width);
   values_ = rows_array(capacity_, o.value_width);
-  lengths_ = IndexArray(shape_of({o.batch}), 0);
+  lengths_ = full_array<IndexArray>({o.batch}, 0);
 }
 
 Array KVCache::rows_array(index_t capacity, index_t width) const {
-  return Array(shape_of({options_.batch, options_.key_heads, capacity, cached_row_width(width)}), real(0));
+  return full_array({options_.batch, options_.key_heads, capacity, cached_row_width(width)}, real(0));
 }
 
-index_t KVCache::bytes() const { return static_cast<index_t>((keys_.size() + values_.size()) * sizeof(real)); }
+index_t KVCache::bytes() const { return (numel(keys_) + numel(values_)) * index_t{sizeof(real)}; }
 
 /// Doubles the capacity until it holds `positions`.
 void KVCache::reserve(index_t positions) {
@@ -66,8 +64,8 @@ void KVCache::append(const Tensor& k, const Tensor& v, const IndexArray& lengths
   const auto& o = options_;
   if (k.rank() != 4) throw ShapeError(kOp, "k [B, H', T, D]", k.shape());
   const index_t time = k.size(2);
-  check_shape(kOp, "k", k.shape(), shape_of({o.batch, o.key_heads, time, o.width}));
-  check_shape(kOp, "v", v.shape(), shape_of({o.batch, o.key_heads, time, o.value_width}));
+  check_shape(kOp, "k", k.shape(), Shape{o.batch, o.key_heads, time, o.width});
+  check_shape(kOp, "v", v.shape(), Shape{o.batch, o.key_heads, time, o.value_width});
   const IndexArray added = chunk_lengths(lengths, o.batch, time);
   index_t longest = 0;
   for (std::size_t b = 0; b < added.size(); ++b) longest = std::max(longest, lengths_.data()[b] + added.data()[b]);
@@ -94,15 +92,15 @@ LinearAttentionCache::LinearAttentionCache(index_t batch, index_t key_heads, ind
   if (batch < 1 || key_heads < 1 || features < 1 || value_width < 1)
     throw ValueError(kOp, "sizes of at least 1", batch, key_heads, features, value_width);
   state = linear_state(batch, key_heads, features, value_width);
-  lengths_ = IndexArray(shape_of({batch}), 0);
+  lengths_ = full_array<IndexArray>({batch}, 0);
 }
 
 Mask LinearAttentionCache::advance(index_t time, const IndexArray& lengths) {
-  const auto batch = static_cast<index_t>(lengths_.size());
+  const index_t batch = numel(lengths_);
   const IndexArray added = chunk_lengths(lengths, batch, time);
   for (index_t b = 0; b < batch; ++b) lengths_.data()[b] += added.data()[b];
   if (!is_given(lengths)) return {};
-  Mask padding(shape_of({batch, time}));
+  Mask padding = empty_array<Mask>({batch, time});
   for (index_t b = 0; b < batch; ++b)
     for (index_t t = 0; t < time; ++t) padding.data()[b * time + t] = t >= added.data()[b];
   return padding;

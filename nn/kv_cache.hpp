@@ -59,7 +59,7 @@ class LinearAttentionCache {
   void select(const IndexArray& rows);  ///< as KVCache::select
 
   const IndexArray& lengths() const { return lengths_; }
-  index_t bytes() const { return static_cast<index_t>(state.size() * sizeof(real)); }
+  index_t bytes() const { return numel(state) * index_t{sizeof(real)}; }
 
   LinearState state;  ///< [B, H', size of the sums]
 

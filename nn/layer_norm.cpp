@@ -8,7 +8,7 @@ LayerNorm::LayerNorm(const Scope& scope, index_t width, const LayerNormOptions& 
     : layer_(scope.name_or("layer_norm")), width_(width), eps_(options.eps) {
   if (width < 1) throw ValueError("layer_norm " + scope.name(), "a width of at least 1", width);
   if (!(eps_ >= 0)) throw ValueError("layer_norm " + scope.name(), "an eps of at least 0", eps_);
-  const Shape shape = {static_cast<std::size_t>(width)};
+  const Shape shape = {width};
   if (options.affine) weight = scope.parameter("weight", shape, init::ones());
   if (options.affine && options.bias) bias = scope.parameter("bias", shape, init::zeros());
 }

@@ -7,11 +7,9 @@ namespace xtape::inline XTAPE_DTYPE {
 Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions& options)
     : layer_(scope.name_or("linear")) {
   if (in < 1 || out < 1) throw ValueError("linear " + scope.name(), "sizes of at least 1", in, out);
-  const auto rows = static_cast<std::size_t>(out), columns = static_cast<std::size_t>(in);
-  weight =
-      scope.parameter("weight", {rows, columns}, options.weight_init ? options.weight_init : init::uniform_fan_in(in));
+  weight = scope.parameter("weight", {out, in}, options.weight_init ? options.weight_init : init::uniform_fan_in(in));
   if (options.bias)
-    bias = scope.parameter("bias", {rows}, options.bias_init ? options.bias_init : init::uniform_fan_in(in));
+    bias = scope.parameter("bias", {out}, options.bias_init ? options.bias_init : init::uniform_fan_in(in));
 }
 
 Tensor Linear::operator()(const Tensor& x) const {

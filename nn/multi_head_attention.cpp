@@ -56,9 +56,9 @@ LinearOptions out_options(const MultiHeadAttentionOptions& o) {
 /// x [B, S, C] with zeros in place of padded rows that are not finite: a projection of them would reach the gradients
 /// of its weights, as 0 times NaN.
 Tensor without_bad_padding(const Tensor& x, const Mask& key_padding) {
-  if (x.rank() != 3 || !same_shape(key_padding.shape(), shape_of({x.size(0), x.size(1)}))) return x;
+  if (x.rank() != 3 || key_padding.shape() != Shape{x.size(0), x.size(1)}) return x;
   const index_t rows = x.size(0) * x.size(1), width = x.size(2);
-  Mask bad(shape_of({x.size(0), x.size(1), 1}), false);
+  Mask bad = full_array<Mask>({x.size(0), x.size(1), 1}, false);
   bool any = false;
   for (index_t r = 0; r < rows; ++r) {
     if (!key_padding.data()[r]) continue;
@@ -71,13 +71,13 @@ Tensor without_bad_padding(const Tensor& x, const Mask& key_padding) {
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttentionOptions& options)
-    : in_proj_weight(scope.parameter(
-          "in_proj_weight", shape_of({projected_rows(completed(scope, options), options.heads), options.width}),
-          options.in_proj_init ? options.in_proj_init : init::xavier_uniform())),
-      in_proj_bias(options.bias ? scope.parameter("in_proj_bias",
-                                                  shape_of({projected_rows(completed(scope, options), options.heads)}),
-                                                  init::zeros())
-                                : Parameter()),
+    : in_proj_weight(scope.parameter("in_proj_weight",
+                                     Shape{projected_rows(completed(scope, options), options.heads), options.width},
+                                     options.in_proj_init ? options.in_proj_init : init::xavier_uniform())),
+      in_proj_bias(options.bias
+                       ? scope.parameter("in_proj_bias",
+                                         Shape{projected_rows(completed(scope, options), options.heads)}, init::zeros())
+                       : Parameter()),
       out_proj(scope / "out_proj", options.heads * completed(scope, options).value_width, options.width,
                out_options(options)),
       scope_(scope),
@@ -88,8 +88,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const MultiHeadAttent
       dropout_(options.dropout),
       dropout_masks_(scope.random_keys()) {
   if (config_.kind == AttentionKind::additive)
-    score_weight = scope.parameter("score_weight", shape_of({heads_, config_.head_width}),
-                                   init::uniform_fan_in(config_.head_width));
+    score_weight =
+        scope.parameter("score_weight", Shape{heads_, config_.head_width}, init::uniform_fan_in(config_.head_width));
   if (has_random_features(config_.kind)) {
     feature_draws_ = (scope / "features").random_keys();
     features = scope.buffer("features", random_features(config_.features, config_.head_width,
@@ -167,7 +167,7 @@ Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const 
   const Tensor q = projected(x.data() == memory.data() ? of_keys : x.detach(), 0, q_columns),
                k = projected(of_keys, q_columns, config_.key_heads * config_.head_width);
   // With the unit vectors as values, the result of attention is the weights.
-  Array units(shape_of({memory.size(0), config_.key_heads, keys, keys}), real(0));
+  Array units = full_array({memory.size(0), config_.key_heads, keys, keys}, real(0));
   for (index_t i = 0; i < memory.size(0) * config_.key_heads * keys; ++i) units.data()[i * keys + i % keys] = 1;
   AttentionOptions options = {.causal = masks.causal, .key_padding = masks.key_padding, .mask = masks.mask};
   options.scale = config_.scale;
@@ -188,7 +188,7 @@ AttentionCache MultiHeadAttention::cache(index_t batch, index_t limit) const {
                                    .width = config_.head_width,
                                    .value_width = config_.value_width,
                                    .limit = limit}));
-  const Tensor one = Tensor::zeros({1, 1, 1, static_cast<std::size_t>(config_.head_width)});
+  const Tensor one = Tensor::zeros({1, 1, 1, config_.head_width});
   const index_t count = attention_features(config_, one, one, {}, operands()).k.size(3);
   return AttentionCache(LinearAttentionCache(batch, config_.key_heads, count, config_.value_width));
 }

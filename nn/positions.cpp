@@ -8,7 +8,7 @@ namespace xtape::inline XTAPE_DTYPE {
 
 Array sinusoidal_positions(index_t length, index_t width) {
   if (length < 1 || width < 1) throw ValueError("sinusoidal_positions", "sizes of at least 1", length, width);
-  Array out(Shape{static_cast<std::size_t>(length), static_cast<std::size_t>(width)});
+  Array out = empty_array({length, width});
   for (index_t p = 0; p < length; ++p) {
     for (index_t j = 0; j < width; ++j) {
       const double pair = static_cast<double>(j / 2);

@@ -1,7 +1,7 @@
 // Position encodings that are computed, not learned.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <vector>
 

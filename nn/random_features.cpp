@@ -9,12 +9,11 @@ namespace xtape::inline XTAPE_DTYPE {
 
 Array random_features(index_t count, index_t width, bool orthogonal, const RandomKey& key) {
   if (count < 1 || width < 1) throw ValueError("random_features", "sizes of at least 1", count, width);
-  const auto columns = static_cast<std::size_t>(width);
   Random random(key.seed, substream(key.stream, key.call));
-  Array out(Shape{static_cast<std::size_t>(count), columns});
+  Array out = empty_array({count, width});
   for (index_t first = 0; first < count; first += width) {
     const index_t rows = std::min(width, count - first);
-    Array group(Shape{static_cast<std::size_t>(rows), columns});
+    Array group = empty_array({rows, width});
     if (orthogonal) init::orthogonal()(group, random);
     else init::normal(0, 1)(group, random);
     for (index_t r = 0; r < rows; ++r) {

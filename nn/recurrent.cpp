@@ -17,12 +17,12 @@ namespace {
 Init by_gate(index_t gates, const Init& each, std::optional<double> filled = {}) {
   return [=](Array& value, Random& random) {
     Shape shape = value.shape();
-    shape[0] = value.shape()[0] / static_cast<std::size_t>(gates);
+    shape[0] /= gates;
     for (index_t gate = 0; gate < gates; ++gate) {
-      Array block(shape);
+      Array block = empty_array(shape);
       each(block, random);
       if (filled && gate == 1) std::fill(block.begin(), block.end(), static_cast<real>(*filled));
-      std::copy(block.begin(), block.end(), value.begin() + gate * static_cast<index_t>(block.size()));
+      std::copy(block.begin(), block.end(), value.begin() + gate * numel(block));
     }
   };
 }
@@ -48,12 +48,11 @@ RecurrentParameters::RecurrentParameters(const Scope& scope, const std::string& 
     throw ValueError("recurrent " + scope.name(), "a finite forget bias and bias = true", *o.forget_bias,
                      o.bias ? "true" : "false");
   layer = scope.name_or("cell");
-  const auto rows = static_cast<std::size_t>(o.gates * o.hidden), inputs = static_cast<std::size_t>(o.input);
+  const index_t rows = o.gates * o.hidden;
   const Init usual = init::uniform_fan_in(o.hidden);
   const auto given = [&usual](const Init& init) { return init ? init : usual; };
-  weight_ih = scope.parameter("weight_ih" + suffix, {rows, inputs}, by_gate(o.gates, given(o.init.input)));
-  weight_hh = scope.parameter("weight_hh" + suffix, {rows, static_cast<std::size_t>(o.hidden)},
-                              by_gate(o.gates, given(o.init.recurrent)));
+  weight_ih = scope.parameter("weight_ih" + suffix, {rows, o.input}, by_gate(o.gates, given(o.init.input)));
+  weight_hh = scope.parameter("weight_hh" + suffix, {rows, o.hidden}, by_gate(o.gates, given(o.init.recurrent)));
   if (!o.bias) return;
   const auto rest = o.forget_bias ? std::optional<double>(0) : std::nullopt;
   bias_ih = scope.parameter("bias_ih" + suffix, {rows}, by_gate(o.gates, given(o.init.bias), o.forget_bias));

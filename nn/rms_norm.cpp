@@ -9,7 +9,7 @@ RMSNorm::RMSNorm(const Scope& scope, index_t width, const RMSNormOptions& option
   const std::string name = "rms_norm " + scope.name();
   if (width < 1) throw ValueError(name, "a width of at least 1", width);
   if (!(eps_ >= 0)) throw ValueError(name, "an eps of at least 0", eps_);
-  if (options.affine) weight = scope.parameter("weight", {static_cast<std::size_t>(width)}, init::ones());
+  if (options.affine) weight = scope.parameter("weight", {width}, init::ones());
 }
 
 Tensor RMSNorm::operator()(const Tensor& x) const {

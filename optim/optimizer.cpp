@@ -73,7 +73,7 @@ std::vector<Optimizer::Pending> Optimizer::pending(double lr) {
 
 namespace {
 
-index_t size_of(const Array& x) { return static_cast<index_t>(x.size()); }
+index_t size_of(const Array& x) { return numel(x); }
 
 double bound_of(const Array& x) { return kernels::magnitude_bound(x.data(), size_of(x)); }
 
@@ -134,7 +134,7 @@ void Optimizer::prepare(Pending& pending) {
   for (const std::string& name : slots_) {
     Array& slot = state.slots[name];
     if (state.steps == 0) {
-      slot = Array(pending.parameter.shape());
+      slot = empty_array(pending.parameter.shape());
       kernels::fill(slot.data(), 0, pending.update.size);
     }
     pending.update.slots.push_back(slot.data());

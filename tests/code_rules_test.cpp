@@ -43,7 +43,7 @@ TEST_CASE("heavy headers are included in .cpp files only") {
                               " costs every script seconds");
               });
   for_matches(R"(#include\s*<xtensor/xarray\.hpp>)", [&](const Source& source, std::size_t line, const std::smatch&) {
-    CHECK_MESSAGE(source.path == "core/array.hpp", place(source, line), ": include <xtape/core/array.hpp>");
+    CHECK_MESSAGE(source.path == "core/array.hpp", place(source, line), ": include <xtape/core/shape.hpp>");
   });
 }
 

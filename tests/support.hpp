@@ -46,8 +46,7 @@ inline std::string difference(double got, double want, const Limits& limits) {
 }
 
 inline std::string difference(const Array& got, const Array& want, const Limits& limits) {
-  if (!same_shape(got.shape(), want.shape()))
-    return "got shape " + shape_text(got.shape()) + ", want " + shape_text(want.shape());
+  if (got.shape() != want.shape()) return "got shape " + shape_text(got.shape()) + ", want " + shape_text(want.shape());
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::string text =
         difference(static_cast<double>(got.data()[i]), static_cast<double>(want.data()[i]), limits);
@@ -58,7 +57,7 @@ inline std::string difference(const Array& got, const Array& want, const Limits&
 
 /// An array of the given shape, from elements in row-major order.
 inline Array array(const Shape& shape, std::initializer_list<double> values) {
-  Array out(shape);
+  Array out = empty_array(shape);
   REQUIRE(out.size() == values.size());
   std::size_t i = 0;
   for (double value : values) out.data()[i++] = static_cast<real>(value);
@@ -67,13 +66,13 @@ inline Array array(const Shape& shape, std::initializer_list<double> values) {
 
 /// Masks and indices of the given shape. (xtensor cannot distinguish {{a}, {b}} from a copy.)
 inline Mask mask(const Shape& shape, std::initializer_list<bool> values) {
-  Mask out(shape);
+  Mask out = empty_array<Mask>(shape);
   REQUIRE(out.size() == values.size());
   std::copy(values.begin(), values.end(), out.begin());
   return out;
 }
 inline IndexArray indices(const Shape& shape, std::initializer_list<index_t> values) {
-  IndexArray out(shape);
+  IndexArray out = empty_array<IndexArray>(shape);
   REQUIRE(out.size() == values.size());
   std::copy(values.begin(), values.end(), out.begin());
   return out;
@@ -82,11 +81,11 @@ inline IndexArray indices(const Shape& shape, std::initializer_list<index_t> val
 inline std::vector<index_t> list(const IndexArray& x) { return {x.data(), x.data() + x.size()}; }
 
 /// A vector.
-inline Array row(std::initializer_list<double> values) { return array({values.size()}, values); }
+inline Array row(std::initializer_list<double> values) { return array({std::ssize(values)}, values); }
 
 /// 0, 1, 2, ... in row-major order.
 inline Array counting(const Shape& shape) {
-  Array out(shape);
+  Array out = empty_array(shape);
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(i);
   return out;
 }

@@ -1,7 +1,7 @@
 // Mismatches: collects all differences between a file and the object to load it into.
 #pragma once
 
-#include <xtape/core/array.hpp>
+#include <xtape/core/shape.hpp>
 
 #include <string>
 #include <vector>

@@ -19,7 +19,7 @@ void fit(const std::string& name, const Shape& wanted, const std::map<std::strin
   const auto found = given.find(name);
   if (found == given.end()) return mismatches.missing(name);
   const StoredTensor& tensor = *found->second;
-  if (!same_shape(tensor.shape, wanted)) return mismatches.shape(name, tensor.shape, wanted);
+  if (tensor.shape != wanted) return mismatches.shape(name, tensor.shape, wanted);
   try {
     if constexpr (std::is_same_v<Values, Array>) out.emplace_back(name, to_array(tensor));
     else out.emplace_back(name, to_indices(tensor));

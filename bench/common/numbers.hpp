@@ -37,7 +37,7 @@ inline void fill_uniform(std::string_view name, double scale, float* data, std::
 
 /// Fills a parameter by its name: matrices uniform in [-a, a) with a = 1/sqrt(fan-in), weights of norm layers (one
 /// axis, "...weight") near 1, biases near 0.
-inline void fill_parameter(std::string_view name, std::size_t rank, std::int64_t last_size, float* data,
+inline void fill_parameter(std::string_view name, std::int64_t rank, std::int64_t last_size, float* data,
                            std::int64_t count) {
   const bool matrix = rank >= 2;
   fill_uniform(name, matrix ? 1 / std::sqrt(static_cast<double>(last_size)) : 0.1, data, count);

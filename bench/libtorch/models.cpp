@@ -33,7 +33,7 @@ class Training final : public Workload {
   static std::vector<Tensor> initialized(nn::Module& network) {
     for (auto& named : network.named_parameters()) {
       Tensor& p = named.value();
-      fill_parameter(named.key(), static_cast<std::size_t>(p.dim()), p.size(-1), p.data_ptr<float>(), p.numel());
+      fill_parameter(named.key(), p.dim(), p.size(-1), p.data_ptr<float>(), p.numel());
     }
     return network.parameters();
   }

@@ -79,11 +79,11 @@ std::string text(std::initializer_list<std::int64_t> sizes, const char* between 
 }
 
 /// An array of values that every kernel accepts.
-Array operand(index_t count) { return numbers("operand", shape_of({count})); }
+Array operand(index_t count) { return numbers("operand", {count}); }
 
 void elementwise(index_t n) {
   const Array x = operand(n), dy = operand(n);
-  Array y(x.shape()), derivative(x.shape());
+  Array y = empty_array(x.shape()), derivative = empty_array(x.shape());
   const std::string size = text({n});
   const std::pair<const char*, Unary> functions[] = {
       {"exp", Unary::exp}, {"tanh", Unary::tanh}, {"sigmoid", Unary::sigmoid}, {"relu", Unary::relu}};
@@ -103,7 +103,8 @@ void elementwise(index_t n) {
 void rows(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c), weights = operand(r);
-  Array y(x.shape()), losses(weights.shape()), inverse(weights.shape()), out(weight.shape()), bias_sums(weight.shape());
+  Array y = empty_array(x.shape()), losses = empty_array(weights.shape()), inverse = empty_array(weights.shape()),
+        out = empty_array(weight.shape()), bias_sums = empty_array(weight.shape());
   std::vector<kernels::LogSum> sums(static_cast<std::size_t>(r));
   std::vector<double> mean(static_cast<std::size_t>(r));
   const std::vector<index_t> targets = classes("targets", c, r);
@@ -136,7 +137,7 @@ void rows(index_t r, index_t c) {
 void batch_norm(index_t r, index_t c) {
   const index_t n = r * c;
   const Array x = operand(n), dy = operand(n), weight = operand(c);
-  Array y(x.shape());
+  Array y = empty_array(x.shape());
   std::vector<double> mean(static_cast<std::size_t>(c)), variance(mean), divisor(mean), dy_sums(mean),
       dy_x_hat_sums(mean);
   const kernels::NormColumns in{x.data(), r, c, mean.data(), divisor.data()};
@@ -166,7 +167,7 @@ void permute(const char* name, std::initializer_list<index_t> sizes, std::initia
   for (const index_t size : sizes) n *= size;
   const kernels::StridedLoop joined = kernels::coalesced(kernels::strided_loop(sizes, strides));
   const Array x = operand(n);
-  Array y(x.shape());
+  Array y = empty_array(x.shape());
   by_bandwidth(name, text(sizes), {1, 1}, n, [&] { kernels::copy_from_strided(joined, x.data(), {y.data()}); });
 }
 
@@ -176,7 +177,7 @@ void products(const char* workload) {
   for (const Product& p : products_of(sizes_of(workload, false))) {
     if (p.independent || !seen.insert({p.m, p.n, p.k, p.a_transposed, p.b_transposed}).second) continue;
     const Array a = operand(p.m * p.k), b = operand(p.k * p.n);
-    Array c(shape_of({p.m * p.n}));
+    Array c = empty_array({p.m * p.n});
     const std::string kind = std::string("gemm ") + (p.a_transposed ? "A^T B" : p.b_transposed ? "A B^T" : "A B");
     by_arithmetic(kind.c_str(), text({p.m, p.n, p.k}), 2.0 * static_cast<double>(p.m * p.n * p.k), [&] {
       kernels::gemm({p.m, p.n, p.k}, {a.data(), p.a_transposed ? p.m : p.k, p.a_transposed},
@@ -190,7 +191,8 @@ void products(const char* workload) {
 void attention(index_t batches, index_t heads, index_t length, index_t width, bool causal) {
   const index_t n = batches * heads * length * width;
   const Array q = operand(n), k = operand(n), v = operand(n), upstream = operand(n);
-  Array out(q.shape()), dq(q.shape()), dk(q.shape()), dv(q.shape());
+  Array out = empty_array(q.shape()), dq = empty_array(q.shape()), dk = empty_array(q.shape()),
+        dv = empty_array(q.shape());
   std::vector<kernels::SoftmaxRow> sums(static_cast<std::size_t>(batches * heads * length));
   const auto in = [&](const Array& a) {
     return kernels::HeadsIn{a.data(), heads * length * width, length * width, width};
@@ -225,11 +227,12 @@ void lstm(index_t batch, index_t steps, index_t hidden) {
   std::vector<index_t> offset, place;
   for (index_t s = 0; s <= steps; ++s) offset.push_back(s * batch);
   for (index_t row = 0; row < n; ++row) place.push_back(row % batch * steps + row / batch);
-  const Array weight = numbers("weight", shape_of({4 * hidden, hidden}), 1 / std::sqrt(static_cast<double>(hidden)));
+  const Array weight = numbers("weight", {4 * hidden, hidden}, 1 / std::sqrt(static_cast<double>(hidden)));
   const Array bias = operand(4 * hidden), dy = operand(n * hidden);
   Array gates = operand(4 * n * hidden), y(dy.shape()), before_h(dy.shape()), before_c(dy.shape()),
         dgates(gates.shape());
-  Array last_h(shape_of({batch * hidden})), last_c(last_h.shape()), dh(last_h.shape()), dc(last_h.shape());
+  Array last_h = empty_array({batch * hidden}), last_c = empty_array(last_h.shape()), dh = empty_array(last_h.shape()),
+        dc = empty_array(last_h.shape());
   for (Array* a : {&before_h, &before_c}) a->fill(0);
   const kernels::RecurrentArrays arrays = {{batch, steps, offset.data(), place.data()},
                                            hidden,

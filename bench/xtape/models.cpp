@@ -33,7 +33,7 @@ class Model : public Workload {
 
   void ready() {
     for (Parameter& p : store.parameters())
-      fill_parameter(p.name(), p.shape().size(), static_cast<std::int64_t>(p.shape().back()), p.edit(), p.numel());
+      fill_parameter(p.name(), p.shape().rank(), p.shape().back(), p.edit(), p.numel());
     optimizer_.emplace(all_parameters(store, kDecay));
   }
 
@@ -49,8 +49,8 @@ class Gpt final : public Model {
   explicit Gpt(const GptSizes& s)
       : model_(store.root(),
                {.vocab = s.vocab, .context = s.length, .width = s.width, .heads = s.heads, .layers = s.layers}),
-        inputs_(class_numbers("inputs", s.vocab, shape_of({s.batch, s.length}))),
-        targets_(class_numbers("targets", s.vocab, shape_of({s.batch, s.length}))) {
+        inputs_(class_numbers("inputs", s.vocab, {s.batch, s.length})),
+        targets_(class_numbers("targets", s.vocab, {s.batch, s.length})) {
     ready();
   }
 
@@ -66,10 +66,10 @@ class RecurrentLayer {
  public:
   RecurrentLayer(const Scope& scope, std::int64_t number, std::int64_t rows, std::int64_t inputs, std::int64_t hidden) {
     const std::string suffix = "_l" + std::to_string(number);
-    weight_ih_ = scope.parameter("weight_ih" + suffix, shape_of({rows, inputs}), init::zeros());
-    weight_hh_ = scope.parameter("weight_hh" + suffix, shape_of({rows, hidden}), init::zeros());
-    bias_ih_ = scope.parameter("bias_ih" + suffix, shape_of({rows}), init::zeros());
-    bias_hh_ = scope.parameter("bias_hh" + suffix, shape_of({rows}), init::zeros());
+    weight_ih_ = scope.parameter("weight_ih" + suffix, {rows, inputs}, init::zeros());
+    weight_hh_ = scope.parameter("weight_hh" + suffix, {rows, hidden}, init::zeros());
+    bias_ih_ = scope.parameter("bias_ih" + suffix, {rows}, init::zeros());
+    bias_hh_ = scope.parameter("bias_hh" + suffix, {rows}, init::zeros());
   }
 
   Tensor operator()(Cell cell, const Tensor& x) const {
@@ -95,8 +95,8 @@ class Recurrent final : public Model {
         embedding_(store.root() / "embedding", s.vocab, s.embedding),
         layers_(layers(s)),
         head_(store.root() / "head", s.hidden, s.vocab),
-        inputs_(class_numbers("inputs", s.vocab, shape_of({s.batch, s.length}))),
-        targets_(class_numbers("targets", s.vocab, shape_of({s.batch, s.length}))) {
+        inputs_(class_numbers("inputs", s.vocab, {s.batch, s.length})),
+        targets_(class_numbers("targets", s.vocab, {s.batch, s.length})) {
     ready();
   }
 
@@ -126,10 +126,10 @@ class Recurrent final : public Model {
 class Norm1d {
  public:
   Norm1d(const Scope& scope, std::int64_t width)
-      : weight_(scope.parameter("weight", shape_of({width}), init::ones())),
-        bias_(scope.parameter("bias", shape_of({width}), init::zeros())),
-        mean_(scope.buffer("running_mean", Tensor::zeros(shape_of({width})).value())),
-        variance_(scope.buffer("running_var", Tensor::ones(shape_of({width})).value())) {}
+      : weight_(scope.parameter("weight", {width}, init::ones())),
+        bias_(scope.parameter("bias", {width}, init::zeros())),
+        mean_(scope.buffer("running_mean", Tensor::zeros({width}).value())),
+        variance_(scope.buffer("running_var", Tensor::ones({width}).value())) {}
 
   Tensor operator()(const Tensor& x) const {
     const BatchNormOutput out = batch_norm(x, weight_, bias_);
@@ -156,8 +156,8 @@ class Mlp final : public Model {
         linear2_(store.root() / "linear2", s.hidden, s.hidden),
         norm2_(store.root() / "norm2", s.hidden),
         linear3_(store.root() / "linear3", s.hidden, s.classes),
-        inputs_(numbers("inputs", shape_of({s.batch, s.inputs}))),
-        targets_(class_numbers("targets", s.classes, shape_of({s.batch}))) {
+        inputs_(numbers("inputs", {s.batch, s.inputs})),
+        targets_(class_numbers("targets", s.classes, {s.batch})) {
     ready();
   }
 

@@ -27,7 +27,7 @@ double dot(const Array& a, const Array& b) {
 class Attention final : public Workload {
  public:
   explicit Attention(const AttentionSizes& s)
-      : shape_(shape_of({1, s.heads, s.length, s.head_width})),
+      : shape_(Shape{1, s.heads, s.length, s.head_width}),
         q_("q", numbers("q", shape_)),
         k_("k", numbers("k", shape_)),
         v_("v", numbers("v", shape_)),
@@ -55,10 +55,10 @@ class Attention final : public Workload {
 class Norm final : public Workload {
  public:
   explicit Norm(const LayerNormSizes& s)
-      : shape_(shape_of({s.rows, s.width})),
+      : shape_(Shape{s.rows, s.width}),
         x_("x", numbers("x", shape_)),
-        weight_("gain", numbers("gain", shape_of({s.width}))),
-        bias_("bias", numbers("bias", shape_of({s.width}))),
+        weight_("gain", numbers("gain", {s.width})),
+        bias_("bias", numbers("bias", {s.width})),
         upstream_(numbers("upstream", shape_)) {}
 
   void step() override {
@@ -81,8 +81,8 @@ class Norm final : public Workload {
 class CrossEntropy final : public Workload {
  public:
   explicit CrossEntropy(const CrossEntropySizes& s)
-      : logits_("logits", numbers("logits", shape_of({s.rows, s.classes}), 4)),
-        targets_(class_numbers("targets", s.classes, shape_of({s.rows}))) {}
+      : logits_("logits", numbers("logits", {s.rows, s.classes}, 4)),
+        targets_(class_numbers("targets", s.classes, {s.rows})) {}
 
   void step() override {
     logits_.zero_grad();
@@ -106,7 +106,7 @@ class OptimizerAlone final : public Workload {
   explicit OptimizerAlone(const AdamWSizes& s) {
     for (std::int64_t i = 0; i < s.matrices; ++i) {
       const std::string name = "matrix" + std::to_string(i);
-      const Shape shape = shape_of({s.side, s.side});
+      const Shape shape = {s.side, s.side};
       parameters_.emplace_back(name, numbers(name, shape));
       parameters_.back().set_grad(numbers("gradient of " + name, shape));
     }
@@ -134,10 +134,10 @@ class Chain final : public Workload {
  public:
   explicit Chain(const ChainSizes& s)
       : links_(s.links),
-        start_(numbers("start", shape_of({s.width}))),
-        w_("w", numbers("w", shape_of({s.width}), 1e-3)),
-        b_("b", numbers("b", shape_of({s.width}), 1e-3)),
-        upstream_(numbers("upstream", shape_of({s.width}))) {
+        start_(numbers("start", {s.width})),
+        w_("w", numbers("w", {s.width}, 1e-3)),
+        b_("b", numbers("b", {s.width}, 1e-3)),
+        upstream_(numbers("upstream", {s.width})) {
     real* w = w_.edit();
     for (std::int64_t i = 0; i < s.width; ++i) w[i] += 1;
   }

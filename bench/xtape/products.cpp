@@ -14,9 +14,9 @@ namespace {
 struct Operands {
   explicit Operands(const Product& p)
       : product(p),
-        a(numbers("a", xtape::shape_of({copies(), p.m * p.k}))),
-        b(numbers("b", xtape::shape_of({copies(), p.k * p.n}))),
-        c(xtape::shape_of({copies(), p.m * p.n})) {}
+        a(numbers("a", xtape::Shape{copies(), p.m * p.k})),
+        b(numbers("b", xtape::Shape{copies(), p.k * p.n})),
+        c(xtape::empty_array({copies(), p.m * p.n})) {}
 
   void multiply(std::int64_t part) {
     const Product& p = product;

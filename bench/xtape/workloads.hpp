@@ -19,13 +19,13 @@ std::unique_ptr<Workload> make(const ChainSizes& sizes);
 
 /// Uniform numbers of the stream `name`, times `scale`.
 inline xtape::Array numbers(std::string_view name, const xtape::Shape& shape, double scale = 1) {
-  xtape::Array out(shape);
+  xtape::Array out = xtape::empty_array(shape);
   fill_uniform(name, scale, out.data(), static_cast<std::int64_t>(out.size()));
   return out;
 }
 
 inline xtape::IndexArray class_numbers(std::string_view name, std::int64_t bound, const xtape::Shape& shape) {
-  xtape::IndexArray out(shape);
+  xtape::IndexArray out = xtape::empty_array<xtape::IndexArray>(shape);
   const std::vector<std::int64_t> values = classes(name, bound, static_cast<std::int64_t>(out.size()));
   std::copy(values.begin(), values.end(), out.data());
   return out;

@@ -34,7 +34,7 @@ Log2Histogram log2_histogram(const real* x, index_t n) {
     const index_t end = std::min(n, begin + kCountable);
     for (index_t i = begin; i < end; ++i) {
       const Bits bits = std::bit_cast<Bits>(x[i]) & kMagnitude;
-      ++counts[static_cast<std::size_t>(i % kTurns)][bits >> kMantissa];
+      ++counts[i % kTurns][bits >> kMantissa];
       largest = bits < kInfinity && bits > largest ? bits : largest;
       zeros += bits == 0;
     }

@@ -7,7 +7,7 @@ using kernels::Binary;
 
 Tensor add(const Tensor& a, const Tensor& b) {
   return Tape::record("add", {a, b}, broadcast_binary("add", Binary::add, a.value(), b.value()),
-                      [same_a = same_shape(a.shape(), b.shape())](const Array& dy, Grads& g) {
+                      [same_a = a.shape() == b.shape()](const Array& dy, Grads& g) {
                         if (same_a) {
                           g.pass(0);
                           g.pass(1);
@@ -29,11 +29,10 @@ Tensor sub(const Tensor& a, const Tensor& b) {
 namespace {
 
 /// Adds dy * factor to the gradient of an input, without a temporary array if nothing was broadcast.
-void add_product(const char* op, Grads& g, std::size_t input, const Shape& shape, const Array& dy,
-                 const Array& factor) {
+void add_product(const char* op, Grads& g, index_t input, const Shape& shape, const Array& dy, const Array& factor) {
   if (!g.needs(input)) return;
-  if (same_shape(shape, dy.shape()) && same_shape(shape, factor.shape())) {
-    kernels::product(dy.data(), factor.data(), 1, g.buffer(input), count_of(dy));
+  if (shape == dy.shape() && shape == factor.shape()) {
+    kernels::product(dy.data(), factor.data(), 1, g.buffer(input), numel(dy));
   } else {
     g.add(input, broadcast_binary(op, Binary::mul, dy, factor).value());
   }
@@ -62,8 +61,8 @@ Tensor div(const Tensor& a, const Tensor& b) {
 Tensor neg(const Tensor& x) { return affine(x, -1, 0); }
 
 Tensor affine(const Tensor& x, real scale, real shift) {
-  Array y(x.shape());
-  kernels::affine(x.data(), scale, shift, y.data(), count_of(y));
+  Array y = empty_array(x.shape());
+  kernels::affine(x.data(), scale, shift, y.data(), numel(y));
   return Tape::record("affine", {x}, Tensor(std::move(y)), [scale](const Array& dy, Grads& g) {
     if (scale == 1) g.pass(0);
     else g.add(0, dy, scale);
@@ -75,7 +74,7 @@ Tensor operator/(real s, const Tensor& x) { return div(Tensor::scalar(s), x); }
 Tensor pow(const Tensor& a, const Tensor& b) {
   Tensor y = broadcast_binary("pow", Binary::pow, a.value(), b.value());
   return Tape::record("pow", {a, b}, y, [a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-    const auto add_derivative = [&](std::size_t input, Binary derivative) {
+    const auto add_derivative = [&](index_t input, Binary derivative) {
       if (!g.needs(input)) return;
       const Tensor derivatives = broadcast_binary("pow", derivative, a.value(), b.value());
       g.add(input, broadcast_binary("pow", Binary::mul_no_nan, dy, derivatives.value()).value());
@@ -94,7 +93,7 @@ Tensor max_or_min(const char* op, Binary f, const Tensor& a, const Tensor& b) {
   const bool largest = f == Binary::max;
   return Tape::record(op, {a, b}, broadcast_binary(op, f, a.value(), b.value()),
                       [op, largest, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-                        const auto add_share = [&](std::size_t input, bool a_first) {
+                        const auto add_share = [&](index_t input, bool a_first) {
                           if (!g.needs(input)) return;
                           const Tensor share = a_first ? broadcast_binary(op, Binary::max_share, a.value(), b.value())
                                                        : broadcast_binary(op, Binary::max_share, b.value(), a.value());

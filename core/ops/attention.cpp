@@ -92,9 +92,7 @@ AttentionProblem over_packed(const Plan& plan, const Tensor& qkv) {
 
 using SoftmaxRows = std::vector<kernels::SoftmaxRow, PoolAllocator<kernels::SoftmaxRow>>;
 
-SoftmaxRows rows_for(const AttentionSizes& p) {
-  return SoftmaxRows(static_cast<std::size_t>(p.batches * p.heads * p.queries));
-}
+SoftmaxRows rows_for(const AttentionSizes& p) { return SoftmaxRows(p.batches * p.heads * p.queries); }
 
 }  // namespace
 
@@ -109,7 +107,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   constexpr const char* op = "scaled_dot_product_attention";
   const AttentionSizes sizes = attention_sizes(op, q.shape(), k.shape(), v.shape());
   Plan plan = make_plan(op, sizes, options);
-  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
+  Array out = empty_array({sizes.batches, sizes.heads, sizes.queries, sizes.value_width});
   SoftmaxRows sums = rows_for(sizes);
   kernels::attention(over_heads(plan, q, k, v),
                      by_heads(Output{out.data()}, sizes.heads, sizes.queries, sizes.value_width), sums.data());
@@ -142,7 +140,7 @@ Tensor self_attention(const Tensor& qkv, index_t heads, const AttentionOptions& 
   const index_t time = qkv.size(1), width = qkv.size(2) / 3, head = width / heads;
   const AttentionSizes sizes = {qkv.size(0), heads, heads, time, time, head, head};
   Plan plan = make_plan(op, sizes, options);
-  Array out(Shape{qkv.shape()[0], qkv.shape()[1], static_cast<std::size_t>(width)});
+  Array out = empty_array({sizes.batches, time, width});
   SoftmaxRows sums = rows_for(sizes);
   kernels::attention(over_packed(plan, qkv), in_columns(Output{out.data()}, time, width, 0, head), sums.data());
   if (Probe* probe = Probe::active()) probe->attention(summary_of(over_packed(plan, qkv), sums.data()));

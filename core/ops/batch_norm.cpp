@@ -20,13 +20,13 @@ void check_channels(const char* op, const Tensor& x, const Tensor& weight, const
 Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles mean, Doubles divisor,
                            const Tensor& weight, const Tensor& bias) {
   const index_t columns = x.size(-1), rows = x.numel() / columns;
-  Array y(x.shape());
+  Array y = empty_array(x.shape());
   const kernels::NormColumns in{x.data(), rows, columns, mean.data(), divisor.data()};
   kernels::batch_norm(in, data_or_null(weight), data_or_null(bias), y.data());
-  const auto add = [columns](Grads& g, std::size_t input, const Doubles& sums) {
+  const auto add = [columns](Grads& g, index_t input, const Doubles& sums) {
     if (!g.needs(input)) return;
     const Output to = g.buffer(input);
-    for (index_t c = 0; c < columns; ++c) to.put(c, sums[static_cast<std::size_t>(c)]);
+    for (index_t c = 0; c < columns; ++c) to.put(c, sums[c]);
   };
   // The backward function keeps what its `in` points into.
   return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),
@@ -44,7 +44,7 @@ Tensor normalized_channels(const char* op, bool fixed, const Tensor& x, Doubles 
 }
 
 Array as_array(const Doubles& values, double factor) {
-  Array out(Shape{values.size()});
+  Array out = empty_array({std::ssize(values)});
   for (std::size_t i = 0; i < values.size(); ++i) out.data()[i] = static_cast<real>(factor * values[i]);
   return out;
 }
@@ -55,7 +55,7 @@ BatchNormOutput batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
   check_channels("batch_norm", x, weight, bias, eps);
   const index_t columns = x.size(-1), rows = x.numel() / columns;
   if (rows < 2) throw ValueError("batch_norm", "more than one value in each channel in training", x.shape());
-  Doubles mean(static_cast<std::size_t>(columns)), variance(mean), divisor(mean);
+  Doubles mean(columns), variance(mean), divisor(mean);
   kernels::column_moments(x.data(), eps, mean.data(), variance.data(), divisor.data(), rows, columns);
   const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
   BatchNormOutput out{{}, as_array(mean, 1), as_array(variance, unbiased)};
@@ -67,7 +67,7 @@ Tensor batch_norm_eval(const Tensor& x, const Array& mean, const Array& variance
                        const Tensor& bias, double eps) {
   check_channels("batch_norm_eval", x, weight, bias, eps);
   for (const Array* statistic : {&mean, &variance})
-    check_shape("batch_norm_eval", "mean and variance", statistic->shape(), shape_of({x.size(-1)}));
+    check_shape("batch_norm_eval", "mean and variance", statistic->shape(), Shape{x.size(-1)});
   for (real v : variance)
     if (!(v >= 0)) throw ValueError("batch_norm_eval", "a variance of at least 0", v);
   Doubles divisor(variance.begin(), variance.end());

@@ -13,9 +13,9 @@ constexpr index_t kManyQueries = 16;  // from here on, copying the cache and pac
 
 /// The first `length` rows of every head without their padding; zeros past each sequence's length.
 Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, index_t width) {
-  const auto batches = static_cast<index_t>(rows.shape()[0]), heads = static_cast<index_t>(rows.shape()[1]);
-  const auto capacity = static_cast<index_t>(rows.shape()[2]), padded = static_cast<index_t>(rows.shape()[3]);
-  Array out(shape_of({batches, heads, length, width}), real(0));
+  const Shape sizes = rows.shape();
+  const index_t batches = sizes[0], heads = sizes[1], capacity = sizes[2], padded = sizes[3];
+  Array out = full_array({batches, heads, length, width}, real(0));
   for (index_t head = 0; head < batches * heads; ++head)
     for (index_t s = 0; s < lengths.data()[head / heads]; ++s)
       std::copy_n(rows.data() + (head * capacity + s) * padded, width, out.data() + (head * length + s) * width);
@@ -24,12 +24,11 @@ Tensor unpacked(const Array& rows, const IndexArray& lengths, index_t length, in
 
 /// visible[b, t]: how many cached positions query t of sequence b attends to; none past the chunk's length.
 IndexArray visible_positions(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
-  IndexArray out(Shape{cached.lengths.size(), static_cast<std::size_t>(time)});
-  for (std::size_t b = 0; b < cached.lengths.size(); ++b) {
+  IndexArray out = empty_array<IndexArray>({numel(cached.lengths), time});
+  for (index_t b = 0; b < numel(cached.lengths); ++b) {
     const index_t length = cached.lengths.data()[b];
     const index_t chunk = chunk_lengths.dimension() ? chunk_lengths.data()[b] : time;
-    for (index_t t = 0; t < time; ++t)
-      out.data()[static_cast<index_t>(b) * time + t] = t < chunk ? length - chunk + t + 1 : 0;
+    for (index_t t = 0; t < time; ++t) out.data()[b * time + t] = t < chunk ? length - chunk + t + 1 : 0;
   }
   return out;
 }
@@ -45,17 +44,16 @@ Tensor cached_positions(const Array& rows, const IndexArray& lengths, index_t wi
 Mask cached_mask(const CachedKeys& cached, const IndexArray& chunk_lengths, index_t time) {
   const IndexArray visible = visible_positions(cached, chunk_lengths, time);
   const index_t longest = *std::max_element(cached.lengths.begin(), cached.lengths.end());
-  Mask hidden(Shape{cached.lengths.size(), static_cast<std::size_t>(time), static_cast<std::size_t>(longest)});
-  for (index_t row = 0; row < static_cast<index_t>(visible.size()); ++row)
+  Mask hidden = empty_array<Mask>({numel(cached.lengths), time, longest});
+  for (index_t row = 0; row < numel(visible); ++row)
     for (index_t s = 0; s < longest; ++s) hidden.data()[row * longest + s] = s >= visible.data()[row];
   return hidden;
 }
 
 Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexArray& chunk_lengths, double scale) {
-  const Shape& k = cached.keys.shape();
-  const AttentionSizes sizes =
-      attention_sizes("cached_attention", q.shape(), {k[0], k[1], k[2], static_cast<std::size_t>(cached.width)},
-                      {k[0], k[1], k[2], static_cast<std::size_t>(cached.value_width)});
+  const Shape k = cached.keys.shape();
+  const AttentionSizes sizes = attention_sizes("cached_attention", q.shape(), {k[0], k[1], k[2], cached.width},
+                                               {k[0], k[1], k[2], cached.value_width});
   const index_t time = sizes.queries;
   if (time >= kManyQueries)
     return scaled_dot_product_attention(q.detach(), cached_positions(cached.keys, cached.lengths, cached.width),
@@ -69,7 +67,7 @@ Tensor cached_attention(const Tensor& q, const CachedKeys& cached, const IndexAr
   p.keys = cached.keys.data();
   p.values = cached.values.data();
   p.visible = visible.data();
-  Array out(shape_of({p.batches, p.heads, time, p.value_width}));
+  Array out = empty_array({p.batches, p.heads, time, p.value_width});
   kernels::cached_attention(p, out.data());
   return out;
 }

@@ -19,8 +19,8 @@ struct PartPlace {
 
 /// The parts joined into `shape`; each part and the result consist of the same number `outer` of blocks.
 Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape, index_t outer) {
-  Array y(shape);
-  const index_t joined_size = outer ? count_of(y) / outer : 0;
+  Array y = empty_array(shape);
+  const index_t joined_size = outer ? numel(y) / outer : 0;
   std::vector<PartPlace> places;
   index_t offset = 0;
   for (const Tensor& part : parts) {
@@ -44,13 +44,13 @@ Tensor join(const char* op, const std::vector<Tensor>& parts, const Shape& shape
 Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
   if (parts.empty()) throw ValueError("concat", "at least one tensor", "none");
   Shape shape = parts[0].shape();
-  const std::size_t at = normalize_axis("concat", axis, shape);
+  const index_t at = normalize_axis("concat", axis, shape);
   const index_t outer = around_axis(shape, at).outer;
   shape[at] = 0;
   for (const Tensor& part : parts) {
     Shape other = part.shape();
-    if (other.size() == shape.size()) other[at] = shape[at];
-    if (!same_shape(other, shape))
+    if (other.rank() == shape.rank()) other[at] = shape[at];
+    if (other != shape)
       throw ShapeError("concat", shape_text(parts[0].shape()) + " except for axis " + std::to_string(at), part.shape());
     shape[at] += part.shape()[at];
   }
@@ -61,21 +61,21 @@ Tensor concat(const std::vector<Tensor>& parts, index_t axis) {
 Tensor stack(const std::vector<Tensor>& parts, index_t axis) {
   if (parts.empty()) throw ValueError("stack", "at least one tensor", "none");
   for (const Tensor& part : parts) check_shape("stack", "tensors", part.shape(), parts[0].shape());
-  const Shape shape = insert_axis("stack", parts[0].shape(), axis, parts.size());
+  const Shape shape = insert_axis("stack", parts[0].shape(), axis, std::ssize(parts));
   element_count(shape, "stack");
   return join("stack", parts, shape, around_axis(shape, normalize_axis("stack", axis, shape)).outer);
 }
 
 std::vector<Tensor> split(const Tensor& x, index_t size, index_t axis) {
   if (size < 1) throw ValueError("split", "pieces of at least 1", size);
-  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
+  const index_t whole = x.shape()[normalize_axis("split", axis, x.shape())];
   Axes sizes = {std::min(size, whole)};  // of an empty axis, too
   for (index_t begin = size; begin < whole; begin += size) sizes.push_back(std::min(size, whole - begin));
   return split_with_sizes(x, sizes, axis);
 }
 
 std::vector<Tensor> split_with_sizes(const Tensor& x, const Axes& sizes, index_t axis) {
-  const index_t whole = static_cast<index_t>(x.shape()[normalize_axis("split", axis, x.shape())]);
+  const index_t whole = x.shape()[normalize_axis("split", axis, x.shape())];
   index_t rest = whole;
   for (index_t size : sizes) rest = size < 0 || size > rest ? -1 : rest - size;
   if (rest != 0) throw ValueError("split", "sizes of at least 0 that add up to " + std::to_string(whole), sizes);

@@ -18,12 +18,12 @@ Kept draw(index_t count, double p, const RandomKey& key) {
   constexpr index_t block = 1024;
   const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);
   const std::uint64_t stream = substream(key.stream, key.call);
-  Kept kept(static_cast<std::size_t>(count));
+  Kept kept(count);
   std::uint32_t words[block];
   for (index_t begin = 0; begin < count; begin += block) {
     const index_t n = std::min(block, count - begin);
     random_bits(key.seed, stream, static_cast<std::uint64_t>(begin / 4), {words, static_cast<std::size_t>(n)});
-    for (index_t i = 0; i < n; ++i) kept[static_cast<std::size_t>(begin + i)] = words[i] >= threshold;
+    for (index_t i = 0; i < n; ++i) kept[begin + i] = words[i] >= threshold;
   }
   return kept;
 }
@@ -35,10 +35,10 @@ Tensor dropout(const Tensor& x, double p, const RandomKey& key) {
   if (p == 0) return x;
   const real scale = p == 1 ? 0 : static_cast<real>(1 / (1 - p));
   Kept kept = draw(x.numel(), p, key);
-  Array y(x.shape());
-  kernels::select_scaled(x.data(), kept.data(), scale, {y.data()}, count_of(y));
+  Array y = empty_array(x.shape());
+  kernels::select_scaled(x.data(), kept.data(), scale, {y.data()}, numel(y));
   return Tape::record("dropout", {x}, Tensor(std::move(y)), [kept = std::move(kept), scale](const Array& dy, Grads& g) {
-    kernels::select_scaled(dy.data(), kept.data(), scale, g.buffer(0), count_of(dy));
+    kernels::select_scaled(dy.data(), kept.data(), scale, g.buffer(0), numel(dy));
   });
 }
 

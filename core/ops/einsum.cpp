@@ -59,9 +59,7 @@ Equation parsed(std::string_view text) {
 }
 
 /// x with another shape; x itself if it has that shape.
-Tensor reshaped(const Tensor& x, const Axes& shape) {
-  return same_shape(x.shape(), Shape(shape.begin(), shape.end())) ? x : reshape(x, shape);
-}
+Tensor reshaped(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
 
 /// An operand, summed over the axes that neither the other operand nor the result has.
 struct MatrixOperand {
@@ -72,12 +70,12 @@ struct MatrixOperand {
     Axes lonely;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (has(elsewhere, names[i])) letters += names[i];
-      else lonely.push_back(static_cast<index_t>(i));
+      else lonely.push_back(i);
     }
     if (!lonely.empty()) x = sum(x, lonely);
   }
 
-  index_t size(char letter) const { return x.size(static_cast<index_t>(letters.find(letter))); }
+  index_t size(char letter) const { return x.size(letters.find(letter)); }
 
   index_t size(const std::string& group) const {
     index_t product = 1;
@@ -88,8 +86,9 @@ struct MatrixOperand {
   /// As [batch..., rows, columns]; a copy only if the axes are in another order.
   Tensor matrices(const std::string& batch, const std::string& rows, const std::string& columns) const {
     const std::string order = batch + rows + columns;
-    Axes axes, shape;
-    for (char letter : order) axes.push_back(static_cast<index_t>(letters.find(letter)));
+    Axes axes;
+    Shape shape;
+    for (char letter : order) axes.push_back(letters.find(letter));
     for (char letter : batch) shape.push_back(size(letter));
     shape.push_back(size(rows));
     shape.push_back(size(columns));
@@ -98,7 +97,7 @@ struct MatrixOperand {
 };
 
 void check_sizes(const Equation& e, const Tensor& a, const Tensor& b) {
-  if (a.rank() != e.a.size() || b.rank() != e.b.size())
+  if (a.rank() != std::ssize(e.a) || b.rank() != std::ssize(e.b))
     throw ShapeError("einsum", "operands with the axes " + e.a + " and " + e.b, a.shape(), b.shape());
   for (std::size_t i = 0; i < e.a.size(); ++i) {
     const std::size_t other = e.b.find(e.a[i]);
@@ -125,10 +124,11 @@ Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b) {
   const Tensor x = transpose_left ? left.matrices(batch, inner, rows) : left.matrices(batch, rows, inner);
   const Tensor y = transpose_right ? right.matrices(batch, columns, inner) : right.matrices(batch, inner, columns);
   const Tensor product = matmul(x, y, {.transpose_a = transpose_left, .transpose_b = transpose_right});
-  Axes shape, order;
+  Axes order;
+  Shape shape;
   const std::string letters = batch + rows + columns;
   for (char letter : letters) shape.push_back((has(left.letters, letter) ? left : right).size(letter));
-  for (char letter : e.out) order.push_back(static_cast<index_t>(letters.find(letter)));
+  for (char letter : e.out) order.push_back(letters.find(letter));
   const Tensor result = reshaped(product, shape);
   return letters == e.out ? result : permute(result, order);
 }

@@ -10,16 +10,15 @@ Tensor embedding(const Tensor& weight, const IndexArray& ids, index_t padding_in
   const index_t vocabulary = weight.size(0), width = weight.size(1);
   if (padding_index != kNoPaddingIndex) check_index("embedding", "padding rows", padding_index, 0, vocabulary - 1);
   for (index_t id : ids) check_index("embedding", "ids", id, 0, vocabulary - 1);
-  Shape shape(ids.shape().begin(), ids.shape().end());
-  shape.push_back(static_cast<std::size_t>(width));
+  Shape shape = ids.shape();
+  shape.push_back(width);
   element_count(shape, "embedding");
-  Array y(shape);
-  kernels::take_rows(weight.data(), ids.data(), static_cast<index_t>(ids.size()), width, y.data());
-  return Tape::record("embedding", {weight}, Tensor(std::move(y)),
-                      [ids, padding_index, width](const Array& dy, Grads& g) {
-                        kernels::add_rows(dy.data(), ids.data(), static_cast<index_t>(ids.size()), width, padding_index,
-                                          g.cleared_buffer(0).data);
-                      });
+  Array y = empty_array(shape);
+  kernels::take_rows(weight.data(), ids.data(), numel(ids), width, y.data());
+  return Tape::record(
+      "embedding", {weight}, Tensor(std::move(y)), [ids, padding_index, width](const Array& dy, Grads& g) {
+        kernels::add_rows(dy.data(), ids.data(), numel(ids), width, padding_index, g.cleared_buffer(0).data);
+      });
 }
 
 namespace {
@@ -32,16 +31,16 @@ struct IndexedLoop {
 
 /// Throws ShapeError or IndexError.
 IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const IndexArray& index) {
-  const std::size_t at = normalize_axis_or_scalar(op, axis, shape);
+  const index_t at = normalize_axis_or_scalar(op, axis, shape);
   const AxisSizes along = around_axis(shape, at);
-  bool fits = index.dimension() == shape.size();
-  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = i == at || index.shape()[i] <= shape[i];
+  const Shape indices = index.shape();
+  bool fits = indices.rank() == shape.rank();
+  for (index_t i = 0; fits && i < shape.rank(); ++i) fits = i == at || indices[i] <= shape[i];
   if (!fits)
-    throw ShapeError(op, "an index within " + shape_text(shape) + " except along axis " + std::to_string(at),
-                     index.shape());
+    throw ShapeError(op, "an index within " + shape_text(shape) + " except along axis " + std::to_string(at), indices);
   for (index_t i : index) check_index(op, "indices", i, 0, along.count - 1);
-  IndexedLoop p{loop_over(op, Shape(index.shape().begin(), index.shape().end())), along.inner};
-  for (std::size_t i = 0; i < shape.size(); ++i) p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
+  IndexedLoop p{loop_over(op, indices), along.inner};
+  for (index_t i = 0; i < shape.rank(); ++i) p.loop.stride[i] = i == at ? 0 : around_axis(shape, i).inner;
   return p;
 }
 
@@ -49,7 +48,7 @@ IndexedLoop indexed_loop(const char* op, const Shape& shape, index_t axis, const
 
 Tensor gather(const Tensor& x, index_t axis, const IndexArray& index) {
   const IndexedLoop p = indexed_loop("gather", x.shape(), axis, index);
-  Array y(index.shape());
+  Array y = empty_array(index.shape());
   kernels::gather_at(p.loop, index.data(), p.step, x.data(), {y.data()});
   return Tape::record("gather", {x}, Tensor(std::move(y)), [p, index](const Array& dy, Grads& g) {
     kernels::scatter_add_at(p.loop, index.data(), p.step, dy.data(), g.cleared_buffer(0).data);

@@ -13,9 +13,9 @@ Tensor normalized_rows(const char* op, bool subtract_mean, const Tensor& x, cons
                        double eps) {
   check_norm_arguments(op, x, weight, bias, eps);
   const index_t width = x.size(-1), rows = x.numel() / width;
-  Doubles mean(subtract_mean ? static_cast<std::size_t>(rows) : 0);
-  Array inverse_std(Shape{static_cast<std::size_t>(rows)});
-  Array y(x.shape());
+  Doubles mean(subtract_mean ? rows : 0);
+  Array inverse_std = empty_array({rows});
+  Array y = empty_array(x.shape());
   kernels::layer_norm({x.data(), data_or_null(weight), data_or_null(bias), eps, rows, width}, y.data(),
                       subtract_mean ? mean.data() : nullptr, inverse_std.data());
   return Tape::record(op, {x, weight, bias}, Tensor(std::move(y)),

@@ -21,7 +21,7 @@ LinearAttentionProblem sizes_of(const char* op, const Tensor& q, const Tensor& k
   sizes.set(p, &LinearAttentionProblem::features);
   p.causal = o.causal;
   if (log_key_weight.defined())
-    check_shape(op, "log_key_weight", log_key_weight.shape(), shape_of({p.batches, p.key_heads, p.keys}));
+    check_shape(op, "log_key_weight", log_key_weight.shape(), Shape{p.batches, p.key_heads, p.keys});
   check_masks(op, sizes, o.key_padding);
   return p;
 }
@@ -39,7 +39,7 @@ LinearAttentionProblem bound(LinearAttentionProblem p, const Tensor& q, const Te
 
 Tensor attend(const char* op, const LinearAttentionProblem& sizes, const Tensor& q, const Tensor& k, const Tensor& v,
               const Tensor& log_key_weight, const Mask& padding) {
-  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
+  Array out = empty_array({sizes.batches, sizes.heads, sizes.queries, sizes.value_width});
   kernels::linear_attention(bound(sizes, q, k, v, log_key_weight, padding), nullptr, out.data());
   const Tensor y(std::move(out));
   const Operand operands[] = {q, k, v, log_key_weight};
@@ -70,7 +70,7 @@ Tensor separable_attention(const Tensor& a, const Tensor& k, const Tensor& v, co
 
 LinearState linear_state(index_t batches, index_t key_heads, index_t features, index_t value_width) {
   const index_t size = kernels::linear_state_size(features, value_width);
-  LinearState state(shape_of({batches, key_heads, size}));
+  LinearState state = empty_array({batches, key_heads, size});
   for (index_t i = 0; i < batches * key_heads; ++i)
     kernels::clear_linear_state(state.data() + i * size, features, value_width);
   return state;
@@ -84,8 +84,8 @@ Tensor linear_attention_step(const Tensor& q, const Tensor& k, const Tensor& v, 
   sizes.separable = separable;
   const index_t state_size = kernels::linear_state_size(sizes.features, sizes.value_width);
   if (sizes.queries != sizes.keys) throw ShapeError(caller, "as many queries as keys", q.shape(), k.shape());
-  check_shape(caller, "a state", state.shape(), shape_of({sizes.batches, sizes.key_heads, state_size}));
-  Array out(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.value_width}));
+  check_shape(caller, "a state", state.shape(), Shape{sizes.batches, sizes.key_heads, state_size});
+  Array out = empty_array({sizes.batches, sizes.heads, sizes.queries, sizes.value_width});
   kernels::linear_attention(bound(sizes, q, k, v, log_key_weight, key_padding), state.data(), out.data());
   return out;
 }
@@ -97,9 +97,9 @@ Tensor quadratic_features(const Tensor& x, const Tensor& unit) {
   Shape shape = x.shape();
   shape.back() = 1;
   if (unit.defined()) check_shape("quadratic_features", "a unit", unit.shape(), shape);
-  shape.back() = static_cast<std::size_t>(features);
-  Array y(shape);
-  const index_t rows = count_of(y) / features;
+  shape.back() = features;
+  Array y = empty_array(shape);
+  const index_t rows = numel(y) / features;
   const auto unit_of = [unit = unit.defined() ? unit.detach() : unit](index_t r) {
     return unit.defined() ? unit.data()[r] : real(1);
   };

@@ -41,14 +41,14 @@ LossReduction::LossReduction(const char* op, Reduction reduction, index_t counte
     : each_(reduction == Reduction::none), divisor_(1) {
   if (reduction == Reduction::mean) divisor_ = static_cast<double>(std::max<index_t>(1, counted));
   if (reduction != Reduction::batchmean) return;
-  if (shape.empty()) throw ShapeError(op, "a batch to take the mean over", shape);
-  divisor_ = static_cast<double>(std::max<std::size_t>(1, shape[0]));
+  if (shape.rank() == 0) throw ShapeError(op, "a batch to take the mean over", shape);
+  divisor_ = static_cast<double>(std::max<index_t>(1, shape[0]));
 }
 
 template <class Divide>
 Tensor LossReduction::result(Array losses, const Divide& divide) const {
   if (each_) return Tensor(std::move(losses));
-  const auto sum = [&losses] { return kernels::sum(losses.data(), count_of(losses)); };
+  const auto sum = [&losses] { return kernels::sum(losses.data(), numel(losses)); };
   double mean = sum() / divisor_;
   if (std::isinf(mean)) {
     divide(losses, divisor_);
@@ -59,7 +59,7 @@ Tensor LossReduction::result(Array losses, const Divide& divide) const {
 
 Array LossReduction::weights(const Array& upstream) const {
   if (each_) return upstream;
-  Array out(Shape{});
+  Array out = empty_array({});
   out() = static_cast<real>(static_cast<double>(upstream()) / divisor_);
   return out;
 }
@@ -95,12 +95,11 @@ void check_smoothing(double smoothing) {
 Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntropyOptions options) {
   check_shape("cross_entropy", "targets", targets.shape(), batch_shape(logits));
   check_smoothing(options.label_smoothing);
-  const kernels::CrossEntropyRows in{logits.data(), static_cast<index_t>(targets.size()), logits.size(-1),
-                                     options.label_smoothing};
+  const kernels::CrossEntropyRows in{logits.data(), numel(targets), logits.size(-1), options.label_smoothing};
   IndexArray classes = checked_targets(targets, in.width, options.ignore);
   const index_t counted = std::count_if(classes.begin(), classes.end(), [](index_t t) { return t >= 0; });
   const LossReduction reduction("cross_entropy", options.reduction, counted, targets.shape());
-  Array losses(targets.shape());
+  Array losses = empty_array(targets.shape());
   LogSums log_sums(targets.size());
   const auto compute = [&](Array& to, double divisor) {
     kernels::cross_entropy(in, classes.data(), divisor, to.data(), log_sums.data());
@@ -124,7 +123,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   check_smoothing(options.label_smoothing);
   const kernels::CrossEntropyRows in{logits.data(), element_count(shape), logits.size(-1), options.label_smoothing};
   const LossReduction reduction("cross_entropy", options.reduction, in.rows, shape);
-  Array losses(shape), totals(shape);
+  Array losses = empty_array(shape), totals = empty_array(shape);
   LogSums log_sums(losses.size());
   const auto compute = [&](Array& to, double divisor) {
     kernels::soft_cross_entropy(in, targets.data(), divisor, to.data(), log_sums.data(), totals.data());
@@ -153,14 +152,14 @@ Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& targ
   check_shape(op, "a target", target.shape(), input.shape());
   const LossReduction reduction(op, how, input.numel(), input.shape());
   const kernels::LossOperands in{f, input.data(), target.data(), input.numel(), delta};
-  Array losses(input.shape());
+  Array losses = empty_array(input.shape());
   kernels::pointwise_loss(in, losses.data());
   const auto divide = [&](Array& each, double divisor) { kernels::divide_pointwise_loss(in, each.data(), divisor); };
   return Tape::record(op, {input, target}, reduction.result(std::move(losses), divide),
                       [in, reduction, input = input.detach(), target = target.detach()](const Array& dy, Grads& g) {
                         const Array weights = reduction.weights(dy);
                         for (Side side : {Side::input, Side::target}) {
-                          const std::size_t operand = side == Side::input ? 0 : 1;
+                          const index_t operand = side == Side::input ? 0 : 1;
                           if (g.needs(operand))
                             kernels::pointwise_loss_backward(in, side, reduction.view(weights), g.buffer(operand));
                         }
@@ -169,16 +168,16 @@ Tensor pointwise(const char* op, Loss f, const Tensor& input, const Tensor& targ
 
 /// A weight of the binary cross-entropy with the shape of the logits; an empty one stays empty.
 Tensor broadcast_weight(const char* op, const Tensor& weight, const Tensor& logits) {
-  if (!weight.defined() || same_shape(weight.shape(), logits.shape())) return weight;
-  if (!same_shape(broadcast_shape(op, logits.shape(), weight.shape()), logits.shape()))
+  if (!weight.defined() || weight.shape() == logits.shape()) return weight;
+  if (broadcast_shape(op, logits.shape(), weight.shape()) != logits.shape())
     throw ShapeError(op, "a weight that broadcasts to " + shape_text(logits.shape()), weight.shape());
-  return broadcast_to(weight, Axes(logits.shape().begin(), logits.shape().end()));
+  return broadcast_to(weight, logits.shape());
 }
 
 /// factors x, read with steps of 0 or 1; 0 where the factor is 0.
 Array weighted(const Array& factors, index_t step, const Array& x, index_t step_x) {
-  Array out(step ? factors.shape() : x.shape());
-  kernels::binary(kernels::Binary::mul_no_nan, factors.data(), step, x.data(), step_x, out.data(), count_of(out));
+  Array out = empty_array(step ? factors.shape() : x.shape());
+  kernels::binary(kernels::Binary::mul_no_nan, factors.data(), step, x.data(), step_x, out.data(), numel(out));
   return out;
 }
 
@@ -216,7 +215,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
                                  .t = target.data(),
                                  .n = logits.numel(),
                                  .pos_weight = positive.defined() ? positive.data() : nullptr};
-  Array each(logits.shape());
+  Array each = empty_array(logits.shape());
   kernels::pointwise_loss(in, each.data());
   const Tensor unweighted(std::move(each));
   Array losses = weight.defined() ? weighted(weight.value(), 1, unweighted.value(), 1) : unweighted.value();
@@ -235,7 +234,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
                         const Array weights =
                             scaled ? weighted(weight.value(), 1, of_losses, reduction.step()) : of_losses;
                         for (Side side : {Side::input, Side::target, Side::pos_weight}) {
-                          const auto operand = static_cast<std::size_t>(side);
+                          const auto operand = static_cast<index_t>(side);
                           if (g.needs(operand))
                             kernels::pointwise_loss_backward(in, side, {weights.data(), scaled ? 1 : reduction.step()},
                                                              g.buffer(operand));

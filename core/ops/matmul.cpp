@@ -25,61 +25,58 @@ struct Batch {
 
 /// Element offsets of each batch entry of one operand, in the order of the result.
 std::vector<index_t> batch_offsets(const Shape& operand, const Shape& lead, index_t matrix) {
-  std::vector<index_t> strides(lead.size());
+  std::vector<index_t> strides(lead.rank());
   const Shape operand_lead(operand.begin(), operand.end() - 2);
-  broadcast_strides(operand_lead, lead.size(), strides.data());
+  broadcast_strides(operand_lead, lead.rank(), strides.data());
   std::vector<index_t> offsets = {0};
-  for (std::size_t axis = 0; axis < lead.size(); ++axis) {
+  for (index_t axis = 0; axis < lead.rank(); ++axis) {
     std::vector<index_t> next;
     for (index_t base : offsets)
-      for (std::size_t i = 0; i < lead[axis]; ++i)
-        next.push_back(base + static_cast<index_t>(i) * strides[axis] * matrix);
+      for (index_t i = 0; i < lead[axis]; ++i) next.push_back(base + i * strides[axis] * matrix);
     offsets = std::move(next);
   }
   return offsets;
 }
 
 Batch plan(const Shape& a, const Shape& b, MatmulOptions o) {
-  const auto size = [](const Shape& s, std::size_t from_end) { return static_cast<index_t>(s[s.size() - from_end]); };
+  const auto size = [](const Shape& s, index_t from_end) { return s.end()[-from_end]; };
   Batch p;
   p.m = size(a, o.transpose_a ? 1 : 2);
   p.k = size(a, o.transpose_a ? 2 : 1);
   p.n = size(b, o.transpose_b ? 2 : 1);
   if (p.k != size(b, o.transpose_b ? 1 : 2)) throw ShapeError("matmul", "operands of one inner size", a, b);
-  const bool collapses = b.size() == 2 && !o.transpose_a;  // one tall product instead of many
+  const bool collapses = b.rank() == 2 && !o.transpose_a;  // one tall product instead of many
   if (collapses) {
     p.shape = a;
-    p.shape[a.size() - 1] = static_cast<std::size_t>(p.n);
-    for (std::size_t i = 0; i + 2 < a.size(); ++i) p.m *= static_cast<index_t>(a[i]);
+    p.shape.back() = p.n;
+    for (index_t i = 0; i + 2 < a.rank(); ++i) p.m *= a[i];
     p.a = p.b = {0};
     element_count(p.shape, "matmul");
     return p;
   }
-  Shape lead = broadcast_shape("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+  const Shape lead = broadcast_shape("matmul", Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   p.a = batch_offsets(a, lead, p.m * p.k);
   p.b = batch_offsets(b, lead, p.k * p.n);
   const auto stored = [](const Shape& s, index_t matrix) { return matrix ? element_count(s) / matrix : 1; };
-  p.a_repeats = stored(a, p.m * p.k) != static_cast<index_t>(p.a.size());
-  p.b_repeats = stored(b, p.k * p.n) != static_cast<index_t>(p.b.size());
-  p.shape = Shape(lead.size() + 2);
-  std::copy(lead.begin(), lead.end(), p.shape.begin());
-  p.shape[lead.size()] = static_cast<std::size_t>(p.m);
-  p.shape[lead.size() + 1] = static_cast<std::size_t>(p.n);
+  p.a_repeats = stored(a, p.m * p.k) != std::ssize(p.a);
+  p.b_repeats = stored(b, p.k * p.n) != std::ssize(p.b);
+  p.shape = lead;
+  p.shape.push_back(p.m);
+  p.shape.push_back(p.n);
   element_count(p.shape, "matmul");
   return p;
 }
 
 /// product(i, beta) for every batch entry. Entries with the same destination are added one after the other.
 template <class Product>
-void for_batch(std::size_t entries, bool destinations_repeat, const Output& to, index_t size, const Product& product) {
+void for_batch(index_t entries, bool destinations_repeat, const Output& to, index_t size, const Product& product) {
   if (!destinations_repeat) {
-    const auto count = static_cast<index_t>(entries);
-    if (count == 1) return product(std::size_t{0}, to.beta());
-    parallel_for(count, [&](index_t i) { product(static_cast<std::size_t>(i), to.beta()); });
+    if (entries == 1) return product(0, to.beta());
+    parallel_for(entries, [&](index_t i) { product(i, to.beta()); });
     return;
   }
   if (!to.add) kernels::fill(to.data, 0, size);
-  for (std::size_t i = 0; i < entries; ++i) product(i, real(1));
+  for (index_t i = 0; i < entries; ++i) product(i, real(1));
 }
 
 }  // namespace
@@ -92,27 +89,27 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
     const Tensor left = a.rank() == 1 ? reshape(a, {1, a.numel()}) : a;
     const Tensor right = b.rank() == 1 ? reshape(b, {b.numel(), 1}) : b;
     const Tensor y = matmul(left, right, o);
-    Axes shape(y.shape().begin(), y.shape().end());
-    if (b.rank() == 1) shape.pop_back();
-    if (a.rank() == 1) shape.erase(shape.end() - (b.rank() == 1 ? 1 : 2));
+    Shape shape(y.shape().begin(), y.shape().end() - 2);
+    if (a.rank() > 1) shape.push_back(y.size(-2));
+    if (b.rank() > 1) shape.push_back(y.size(-1));
     return reshape(y, shape);
   }
   const Batch p = plan(a.shape(), b.shape(), o);
   const index_t stride_a = o.transpose_a ? p.m : p.k, stride_b = o.transpose_b ? p.k : p.n;
-  Array y(p.shape);
-  for_batch(p.a.size(), false, {y.data()}, count_of(y), [&](std::size_t i, real beta) {
+  Array y = empty_array(p.shape);
+  for_batch(std::ssize(p.a), false, {y.data()}, numel(y), [&](index_t i, real beta) {
     gemm({p.m, p.n, p.k}, {a.data() + p.a[i], stride_a, o.transpose_a}, {b.data() + p.b[i], stride_b, o.transpose_b},
-         {y.data() + static_cast<index_t>(i) * p.m * p.n, p.n}, {.beta = beta});
+         {y.data() + i * p.m * p.n, p.n}, {.beta = beta});
   });
   return Tape::record(
       "matmul", {a, b}, Tensor(std::move(y)),
       [p, o, stride_a, stride_b, a = a.detach(), b = b.detach()](const Array& dy, Grads& g) {
-        const auto upstream = [&](std::size_t i, bool transposed) {
-          return MatrixView{dy.data() + static_cast<index_t>(i) * p.m * p.n, p.n, transposed};
+        const auto upstream = [&](index_t i, bool transposed) {
+          return MatrixView{dy.data() + i * p.m * p.n, p.n, transposed};
         };
         if (g.needs(0)) {  // dA = dY B^T, or its transpose B dY^T where a is used transposed
           const Output to = g.buffer(0);
-          for_batch(p.a.size(), p.a_repeats, to, a.numel(), [&](std::size_t i, real beta) {
+          for_batch(std::ssize(p.a), p.a_repeats, to, a.numel(), [&](index_t i, real beta) {
             const real* right = b.data() + p.b[i];
             const MatrixOut out{to.data + p.a[i], stride_a};
             if (o.transpose_a)
@@ -122,7 +119,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions o) {
         }
         if (g.needs(1)) {  // dB = A^T dY, or its transpose dY^T A
           const Output to = g.buffer(1);
-          for_batch(p.b.size(), p.b_repeats, to, b.numel(), [&](std::size_t i, real beta) {
+          for_batch(std::ssize(p.b), p.b_repeats, to, b.numel(), [&](index_t i, real beta) {
             const real* left = a.data() + p.a[i];
             const MatrixOut out{to.data + p.b[i], stride_b};
             if (o.transpose_b)
@@ -138,11 +135,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     throw ShapeError("linear", "x [..., I] and a weight [O, I]", x.shape(), weight.shape());
   const index_t in = weight.size(1), out = weight.size(0);
   const index_t rows = element_count(Shape(x.shape().begin(), x.shape().end() - 1));
-  if (bias.defined()) check_shape("linear", "a bias", bias.shape(), shape_of({out}));
+  if (bias.defined()) check_shape("linear", "a bias", bias.shape(), Shape{out});
   Shape shape = x.shape();
-  shape[shape.size() - 1] = static_cast<std::size_t>(out);
+  shape.back() = out;
   element_count(shape, "linear");
-  Array y(shape);
+  Array y = empty_array(shape);
   gemm({rows, out, in}, {x.data(), in}, {weight.data(), in, true}, {y.data(), out},
        {.bias = bias.defined() ? bias.data() : nullptr});
   return Tape::record(

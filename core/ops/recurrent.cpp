@@ -25,7 +25,7 @@ template <class Kernel, class Second>
 Outputs record(const char* op, const Tensor& x, const Tensor& h0, const Tensor& c0, const RecurrentWeights& w,
                RecurrentForward pass, Kernel kernel, Second second) {
   Outputs out = pass.outputs();
-  const std::size_t count = pass.output_count();
+  const index_t count = pass.output_count();
   Tape::record(op, {x, h0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, c0}, std::span(out).first(count),
                [pass = std::move(pass), kernel, second](Grads& g) mutable {
                  const kernels::RecurrentArrays arrays = pass.arrays();

@@ -46,25 +46,25 @@ AttentionSizes score_sizes(const char* op, const Tensor& scores, const Tensor& v
 }
 
 /// The gradient buffer of an input to add to; null if no gradient is needed.
-real* added_to(Grads& g, std::size_t input) { return g.needs(input) ? g.cleared_buffer(input).data : nullptr; }
+real* added_to(Grads& g, index_t input) { return g.needs(input) ? g.cleared_buffer(input).data : nullptr; }
 
 }  // namespace
 
 Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& w, const AttentionOptions& options) {
   constexpr const char* op = "additive_scores";
   const AttentionSizes sizes = attention_sizes(op, q.shape(), k.shape());
-  check_shape(op, "w", w.shape(), shape_of({sizes.heads, sizes.width}));
+  check_shape(op, "w", w.shape(), Shape{sizes.heads, sizes.width});
   View view = view_of(op, sizes, options);
-  Array scores(shape_of({sizes.batches, sizes.heads, sizes.queries, sizes.keys}));
+  Array scores = empty_array({sizes.batches, sizes.heads, sizes.queries, sizes.keys});
   kernels::additive_scores({view.bound(), q.size(3), q.data(), k.data(), w.data()}, scores.data());
   return Tape::record(
       op, {q, k, w}, Tensor(std::move(scores)),
       [view = std::move(view), q = q.detach(), k = k.detach(), w = w.detach()](const Array& dy, Grads& g) {
         // The kernel writes all three gradients; those that are not needed go to a scratch array.
         Array spare_q, spare_k, spare_w;
-        const auto place = [&](std::size_t input, const Tensor& x, Array& spare) {
+        const auto place = [&](index_t input, const Tensor& x, Array& spare) {
           if (real* to = added_to(g, input)) return to;
-          spare = Array(x.shape(), real(0));
+          spare = full_array(x.shape(), real(0));
           return spare.data();
         };
         real *dq = place(0, q, spare_q), *dk = place(1, k, spare_k), *dw = place(2, w, spare_w);
@@ -77,17 +77,17 @@ Tensor attention_from_scores(const Tensor& scores, const Tensor& v, const Attent
   constexpr const char* op = "attention_from_scores";
   check_probability(op, options.dropout);
   View view = view_of(op, score_sizes(op, scores, v), options);
-  Array weights(scores.shape());
+  Array weights = empty_array(scores.shape());
   kernels::masked_softmax(view.bound(), scores.data(), weights.data());
   const Tensor kept_weights(std::move(weights));
   const Tensor dropped = dropout(kept_weights, options.dropout, options.dropout_key);
-  Array out(shape_of({scores.size(0), scores.size(1), scores.size(2), v.size(3)}));
+  Array out = empty_array({scores.size(0), scores.size(1), scores.size(2), v.size(3)});
   kernels::attention_values(view.bound(), v.size(3), dropped.data(), v.data(), out.data());
   return Tape::record(op, {scores, v}, Tensor(std::move(out)),
                       [view = std::move(view), weights = kept_weights, dropped, v = v.detach(),
                        keep = 1 - options.dropout](const Array& dy, Grads& g) {
                         Array dweights;  // of the weights after dropout, then before it
-                        if (g.needs(0)) dweights = Array(weights.shape());
+                        if (g.needs(0)) dweights = empty_array(weights.shape());
                         kernels::attention_values_backward(view.bound(), v.size(3), dropped.data(), v.data(), dy.data(),
                                                            g.needs(0) ? dweights.data() : nullptr, added_to(g, 1));
                         if (!g.needs(0)) return;
@@ -106,20 +106,20 @@ Tensor hard_attention(const Tensor& q, const Tensor& k, const Tensor& v, const A
   const AttentionSizes sizes = attention_sizes(op, q.shape(), k.shape(), v.shape());
   const View view = view_of(op, sizes, options);
   const index_t group = sizes.heads / sizes.key_heads, queries = sizes.queries, width = sizes.value_width;
-  IndexArray choice(shape_of({sizes.batches, sizes.heads, queries}));
+  IndexArray choice = empty_array<IndexArray>({sizes.batches, sizes.heads, queries});
   kernels::argmax_keys(view.bound(), q.size(3), q.data(), k.data(), choice.data());
   // For each query (a row of the output) the row of v that it copies, or -1.
-  for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
+  for (index_t row = 0; row < numel(choice); ++row)
     if (choice.data()[row] >= 0) choice.data()[row] += row / queries / group * sizes.keys;
-  Array out(shape_of({sizes.batches, sizes.heads, queries, width}), real(0));
-  for (index_t row = 0; row < static_cast<index_t>(choice.size()); ++row)
+  Array out = full_array({sizes.batches, sizes.heads, queries, width}, real(0));
+  for (index_t row = 0; row < numel(choice); ++row)
     if (choice.data()[row] >= 0) std::copy_n(v.data() + choice.data()[row] * width, width, out.data() + row * width);
   return Tape::record(op, {q, k, v}, Tensor(std::move(out)),
                       [choice = std::move(choice), width](const Array& dy, Grads& g) {
                         added_to(g, 0);  // exactly zero, but given
                         added_to(g, 1);
                         real* dv = added_to(g, 2);
-                        for (index_t row = 0; dv && row < static_cast<index_t>(choice.size()); ++row)
+                        for (index_t row = 0; dv && row < numel(choice); ++row)
                           if (choice.data()[row] >= 0)
                             kernels::scaled(dy.data() + row * width, 1, {dv + choice.data()[row] * width, true}, width);
                       });

@@ -8,7 +8,7 @@
 namespace xtape::inline XTAPE_DTYPE {
 
 /// Gives the elements, in row-major order, another shape. One size may be -1: it is inferred. Throws ShapeError.
-Tensor reshape(const Tensor& x, const Axes& shape);
+Tensor reshape(const Tensor& x, const Shape& shape);
 
 /// Axis i of the result is axis axes[i] of x. Throws ShapeError unless `axes` names each axis once.
 Tensor permute(const Tensor& x, const Axes& axes);
@@ -32,7 +32,7 @@ Tensor unsqueeze(const Tensor& x, index_t axis);
 
 /// Repeats axes of size 1 and adds leading axes, up to the given shape. Throws ShapeError, or ValueError for a negative
 /// size.
-Tensor broadcast_to(const Tensor& x, const Axes& shape);
+Tensor broadcast_to(const Tensor& x, const Shape& shape);
 
 /// Reverses the order of the elements along axes; no axes means all. Throws ShapeError.
 Tensor flip(const Tensor& x, const Axes& axes = {});

@@ -12,13 +12,10 @@ using Forward = void (*)(const real* x, real* y, index_t rows, index_t width);
 using Backward = void (*)(const real* y, const real* dy, Output dx, index_t rows, index_t width);
 
 Tensor along_axis(const char* op, const Tensor& x, index_t axis, Forward forward, Backward backward) {
-  const std::size_t at = normalize_axis_or_scalar(op, axis, x.shape());
-  if (at + 1 < x.rank()) {
-    const auto i = static_cast<index_t>(at);
-    return transpose(along_axis(op, transpose(x, i, -1), -1, forward, backward), i, -1);
-  }
+  const index_t at = normalize_axis_or_scalar(op, axis, x.shape());
+  if (at + 1 < x.rank()) return transpose(along_axis(op, transpose(x, at, -1), -1, forward, backward), at, -1);
   const index_t width = around_axis(x.shape(), at).count, rows = width ? x.numel() / width : 0;
-  Array out(x.shape());
+  Array out = empty_array(x.shape());
   forward(x.data(), out.data(), rows, width);
   const Tensor y(std::move(out));
   return Tape::record(op, {x}, y, [y, backward, rows, width](const Array& dy, Grads& g) {
@@ -38,7 +35,7 @@ Tensor log_softmax(const Tensor& x, index_t axis) {
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
   const ReductionRows r = reduced_axes_last("logsumexp", x, axes, keep_dims);
-  Array out(r.shape);
+  Array out = empty_array(r.shape);
   std::vector<kernels::LogSum, PoolAllocator<kernels::LogSum>> parts(out.size());
   kernels::log_sum_exp(r.x.data(), out.data(), parts.data(), r.rows, r.width);
   return Tape::record(

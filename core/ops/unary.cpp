@@ -15,27 +15,27 @@ namespace {
 enum class Saved { input, output };  // what the derivative is computed from
 
 Tensor unary_op(const char* op, Unary f, const Tensor& x, Saved saved, kernels::Constants constants = {}) {
-  Array out(x.shape());
-  kernels::unary(f, x.data(), out.data(), count_of(out), constants);
+  Array out = empty_array(x.shape());
+  kernels::unary(f, x.data(), out.data(), numel(out), constants);
   const Tensor y(std::move(out));
   const Tensor kept = saved == Saved::input ? x.detach() : y;
   return Tape::record(op, {x}, y, [f, kept, constants](const Array& dy, Grads& g) {
-    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), g.buffer(0), count_of(dy), constants);
+    kernels::unary_backward(f, kept.data(), kept.data(), dy.data(), g.buffer(0), numel(dy), constants);
   });
 }
 
 /// For a function whose derivative is expensive: it is computed together with the value and saved.
 Tensor unary_op_saving_derivative(const char* op, Unary f, const Tensor& x) {
-  Array y(x.shape());
+  Array y = empty_array(x.shape());
   if (!Tape::tracks({x})) {
-    kernels::unary(f, x.data(), y.data(), count_of(y));
+    kernels::unary(f, x.data(), y.data(), numel(y));
     return Tape::record(op, {x}, Tensor(std::move(y)), [](const Array&, Grads&) {});
   }
-  Array derivative(x.shape());
-  kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), count_of(y));
+  Array derivative = empty_array(x.shape());
+  kernels::unary_and_derivative(f, x.data(), y.data(), derivative.data(), numel(y));
   return Tape::record(op, {x}, Tensor(std::move(y)),
                       [derivative = Tensor(std::move(derivative))](const Array& dy, Grads& g) {
-                        kernels::product(dy.data(), derivative.data(), 1, g.buffer(0), count_of(dy));
+                        kernels::product(dy.data(), derivative.data(), 1, g.buffer(0), numel(dy));
                       });
 }
 

@@ -20,8 +20,6 @@ void join(std::vector<double>& norms, const std::vector<double>& others) {
 
 double share(index_t part, index_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
 
-index_t count_of(const Array& x) { return static_cast<index_t>(x.size()); }
-
 }  // namespace
 
 void StepProbe::begin(bool measures) {
@@ -40,7 +38,7 @@ void StepProbe::begin(bool measures) {
 void StepProbe::when_grad(const Tensor& tensor, std::function<void(double)> then) {
   if (!Tape::tracks({tensor})) return;
   Tape::recorder()->on_grad(tensor, [this, generation = generation_, then = std::move(then)](const Array& grad) {
-    if (generation == generation_) then(kernels::norm(grad.data(), count_of(grad)));
+    if (generation == generation_) then(kernels::norm(grad.data(), numel(grad)));
   });
 }
 
@@ -72,8 +70,7 @@ void StepProbe::recurrent_step(std::string_view layer, std::string_view stream, 
 }
 
 void StepProbe::step_grad(const StepGrad& step) {
-  if (measures_)
-    join(norm_at(step.layer, step.stream, step.time), kernels::norm(step.grad.data(), count_of(step.grad)));
+  if (measures_) join(norm_at(step.layer, step.stream, step.time), kernels::norm(step.grad.data(), numel(step.grad)));
 }
 
 void StepProbe::lag_norms(const LagNorms& norms) {
@@ -104,9 +101,9 @@ void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
     return add_tails(name, {layer, op, low, 1, y.data(), rows, width, width});
   }
   std::vector<std::uint8_t>* alive = &find_or_add(units_, name).alive;
-  if (!alive->empty() && alive->size() != static_cast<std::size_t>(width))  // another activation of the same name
+  if (!alive->empty() && std::ssize(*alive) != width)  // another activation of the same name
     alive = &find_or_add(units_, name + "[" + std::to_string(width) + "]").alive;
-  alive->resize(static_cast<std::size_t>(width));
+  alive->resize(width);
   kernels::mark_positive_columns(y.data(), rows, width, alive->data());
 }
 
@@ -166,7 +163,7 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
       numbers.high = share(u.above, u.count);
     } else {
       const auto dead = std::count(u.alive.begin(), u.alive.end(), 0);
-      numbers.dead = share(dead, static_cast<index_t>(u.alive.size()));
+      numbers.dead = share(dead, std::ssize(u.alive));
     }
   }
   record.attention = attention_;

@@ -104,7 +104,7 @@ Log2Histogram joined(const std::map<int, index_t>& counts) {
   Log2Histogram out{counts.begin()->first, {}};
   const int powers = counts.rbegin()->first - out.low + 1;
   out.counts.resize(static_cast<std::size_t>(powers));
-  for (const auto& [exponent, count] : counts) out.counts[static_cast<std::size_t>(exponent - out.low)] = count;
+  for (const auto& [exponent, count] : counts) out.counts[exponent - out.low] = count;
   return out;
 }
 

@@ -21,7 +21,7 @@ class Differences {
     std::vector<Tensor> outputs = {function_(arguments(tensors))};
     if (options_.twice) outputs.push_back(function_(arguments(tensors)));
     std::vector<Array> weights;
-    Array total(Shape{});
+    Array total = empty_array({});
     total() = 0;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       weights.push_back(sample(outputs[i].shape(), options_.seed + i));
@@ -50,9 +50,7 @@ class Differences {
   }
 
  private:
-  bool shared(std::size_t input) const {
-    return options_.share && same_shape(inputs_[input].shape(), inputs_[0].shape());
-  }
+  bool shared(std::size_t input) const { return options_.share && inputs_[input].shape() == inputs_[0].shape(); }
 
   std::vector<Tensor> arguments(const std::vector<Tensor>& tensors) const {
     std::vector<Tensor> out = tensors;
@@ -69,7 +67,7 @@ class Differences {
 }  // namespace
 
 Array sample(const Shape& shape, std::uint64_t seed, double low, double high) {
-  Array out(shape);
+  Array out = empty_array(shape);
   Random random(seed, "gradcheck");
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(random.uniform(low, high));
   return out;

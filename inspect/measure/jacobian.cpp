@@ -28,10 +28,10 @@ Array jacobian(const TensorMap& f, const Array& x) {
   Tape tape({.retain_graph = true});
   const Tensor input = tape.variable(x);
   const Tensor output = f(input);
-  const auto rows = static_cast<std::size_t>(output.numel()), columns = x.size();
-  Array out(Shape{rows, columns});
+  const index_t rows = output.numel(), columns = numel(x);
+  Array out = empty_array({rows, columns});
   Array seed = Tensor::zeros(output.shape()).value();
-  for (std::size_t row = 0; row < rows; ++row) {
+  for (index_t row = 0; row < rows; ++row) {
     seed.data()[row] = 1;
     tape.backward(output, seed);
     seed.data()[row] = 0;
@@ -43,12 +43,11 @@ Array jacobian(const TensorMap& f, const Array& x) {
 
 double spectral_norm(const Array& weight, index_t iterations) {
   if (weight.dimension() < 2) throw ShapeError("spectral_norm", "a matrix", weight.shape());
-  if (!kernels::all_finite(weight.data(), static_cast<index_t>(weight.size())))
+  if (!kernels::all_finite(weight.data(), numel(weight)))
     throw ValueError("spectral_norm", "finite elements", "NaN or infinity");
-  const std::size_t rows = weight.shape()[0], columns = rows > 0 ? weight.size() / rows : 0;
+  const index_t rows = shape_of(weight)[0], columns = rows > 0 ? numel(weight) / rows : 0;
   // A power of two brings the largest element near 1, so that no square leaves the range of double.
-  const auto largest =
-      static_cast<double>(kernels::largest_magnitude(weight.data(), static_cast<index_t>(weight.size())));
+  const auto largest = static_cast<double>(kernels::largest_magnitude(weight.data(), numel(weight)));
   const int exponent = largest > 0 ? std::ilogb(largest) : 0;
   std::vector<double> matrix(weight.size());
   for (std::size_t i = 0; i < matrix.size(); ++i)
@@ -59,15 +58,15 @@ double spectral_norm(const Array& weight, index_t iterations) {
   normalize(right);
   double norm = 0;
   for (index_t i = 0; i < iterations; ++i) {
-    for (std::size_t r = 0; r < rows; ++r) {
+    for (index_t r = 0; r < rows; ++r) {
       left[r] = 0;
-      for (std::size_t c = 0; c < columns; ++c) left[r] += matrix[r * columns + c] * right[c];
+      for (index_t c = 0; c < columns; ++c) left[r] += matrix[r * columns + c] * right[c];
     }
     const double before = std::exchange(norm, normalize(left));
     if (norm == 0 || std::abs(norm - before) < kSettled * norm) break;
     std::fill(right.begin(), right.end(), 0.0);
-    for (std::size_t r = 0; r < rows; ++r)
-      for (std::size_t c = 0; c < columns; ++c) right[c] += matrix[r * columns + c] * left[r];
+    for (index_t r = 0; r < rows; ++r)
+      for (index_t c = 0; c < columns; ++c) right[c] += matrix[r * columns + c] * left[r];
     normalize(right);
   }
   return std::ldexp(norm, exponent);
@@ -86,14 +85,14 @@ std::vector<double> state_jacobian_norms(const std::function<Tensor(index_t, con
       for (index_t t = steps - lag; t < steps; ++t) state = step(t, state);
       return state;
     };
-    out.push_back(spectral_norm(jacobian(rest, states[static_cast<std::size_t>(steps - lag)].value())));
+    out.push_back(spectral_norm(jacobian(rest, states[steps - lag].value())));
   }
   return out;
 }
 
 Mask gradient_zeros(const TensorMap& f, const Array& x) {
   const Array matrix = jacobian(f, x);
-  Mask out(x.shape());
+  Mask out = empty_array<Mask>(x.shape());
   std::fill(out.begin(), out.end(), true);
   for (std::size_t i = 0; i < matrix.size(); ++i)
     if (matrix.data()[i] != 0) out.data()[i % x.size()] = false;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostWeights = 1 << 18;  // of a step; more would make the page too large
+constexpr index_t kMostWeights = 1 << 18;  // of a step; more would make the page too large
 constexpr const char* kExtension = ".npy";
 
 /// Steps of the files step_N.npy.
@@ -50,13 +50,12 @@ std::vector<index_t> thinned(const std::vector<index_t>& steps, std::size_t most
 void read_step(const std::string& path, index_t step, AttentionMaps& maps) {
   const NpyFile file(path);
   const StoredTensor& tensor = file.tensor();
-  if (tensor.shape.size() != 4 || tensor.size() == 0 || tensor.size() > kMostWeights)
+  if (tensor.shape.rank() != 4 || tensor.size() == 0 || tensor.size() > kMostWeights)
     throw FileError("attention", path + ": " +
                                      expected_got("[layers, heads, queries, keys] of at most " +
                                                       std::to_string(kMostWeights) + " weights",
                                                   tensor.shape));
-  const std::vector<index_t> shape(tensor.shape.begin(), tensor.shape.end());
-  const std::vector<index_t> before = {maps.layers, maps.heads, maps.queries, maps.keys};
+  const Shape &shape = tensor.shape, before = {maps.layers, maps.heads, maps.queries, maps.keys};
   if (maps.steps.empty()) {
     maps.layers = shape[0];
     maps.heads = shape[1];
@@ -98,14 +97,14 @@ AttentionMaps read_attention(const std::string& directory, std::size_t most) {
     maps.warnings.push_back(std::string(run_folder::kAttention) + "/" + run_folder::kTokens +
                             " cannot be read: positions are shown as numbers");
   }
-  for (index_t i = static_cast<index_t>(maps.tokens.size()); i < std::max(maps.queries, maps.keys); ++i)
+  for (index_t i = std::ssize(maps.tokens); i < std::max(maps.queries, maps.keys); ++i)
     maps.tokens.push_back(std::to_string(i));
   return maps;
 }
 
 std::vector<double> entropy_shares(const AttentionMaps& maps, const AttentionMap& map) {
   const auto at = [&](index_t head, index_t q, index_t k) {
-    return map.weights[static_cast<std::size_t>((head * maps.queries + q) * maps.keys + k)];
+    return map.weights[(head * maps.queries + q) * maps.keys + k];
   };
   const index_t heads = maps.layers * maps.heads;
   bool causal = maps.queries == maps.keys;

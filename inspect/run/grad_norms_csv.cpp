@@ -43,8 +43,8 @@ bool read(const std::string& text, T& value) {
 void put(std::vector<double>& values, index_t at, double value) {
   constexpr index_t kMostSteps = 1 << 20;  // a larger time step is not from a run
   if (at < 0 || at > kMostSteps) return;
-  if (static_cast<index_t>(values.size()) <= at) values.resize(static_cast<std::size_t>(at) + 1);
-  values[static_cast<std::size_t>(at)] = value;
+  if (std::ssize(values) <= at) values.resize(static_cast<std::size_t>(at) + 1);
+  values[at] = value;
 }
 
 void put(StepRecord& record, const std::string& kind, const std::string& name, index_t time, double value) {

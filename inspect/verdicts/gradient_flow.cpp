@@ -33,10 +33,9 @@ std::vector<Named> curves(const RunData& run) {
   for (const std::string& layer : names_in(run, &StepRecord::times)) {
     const std::optional<LagCurve> curve = lag_curve(run, layer);
     if (!curve) continue;
-    const index_t lag = std::min(limits::kLag, static_cast<index_t>(curve->share.size()) - 1);
+    const index_t lag = std::min(limits::kLag, std::ssize(curve->share) - 1);
     if (lag < limits::kShortestLag) continue;
-    out.push_back({layer, *curve, curve->share[static_cast<std::size_t>(lag)],
-                   *std::max_element(curve->share.begin(), curve->share.end()), lag});
+    out.push_back({layer, *curve, curve->share[lag], *std::max_element(curve->share.begin(), curve->share.end()), lag});
   }
   return out;
 }

@@ -186,7 +186,7 @@ TEST_CASE("backward functions kept for more passes are freed with the tape") {
 }
 
 TEST_CASE("gradients of inner tensors are freed during the pass") {
-  constexpr std::size_t elements = 1 << 14;
+  constexpr index_t elements = 1 << 14;
   constexpr auto array_bytes = static_cast<std::int64_t>(elements * sizeof(real));
   Tape tape;
   const Tensor x = tape.variable(Tensor::ones({elements}).value());

@@ -70,7 +70,7 @@ TEST_CASE("uniform numbers fill [0, 1) evenly") {
     squares += x * x;
     low = std::min(low, x);
     high = std::max(high, x);
-    ++bins[static_cast<std::size_t>(x * 20)];
+    ++bins[x * 20];
   }
   CHECK(low >= 0);
   CHECK(low < 1e-4);
@@ -118,7 +118,7 @@ TEST_CASE("integers below a bound are uniform, also for bounds that do not divid
       const index_t x = random.below(bound);
       REQUIRE(x >= 0);
       REQUIRE(x < bound);
-      ++counts[static_cast<std::size_t>(x)];
+      ++counts[x];
     }
     for (const int count : counts) check_near(count, 20000, {0.04, 0});
   }
@@ -126,7 +126,7 @@ TEST_CASE("integers below a bound are uniform, also for bounds that do not divid
   // the upper third with 1/4.
   const index_t large = index_t{3} << 61;
   std::array<int, 3> thirds{};
-  for (int i = 0; i < 60000; ++i) ++thirds[static_cast<std::size_t>(random.below(large) / (large / 3))];
+  for (int i = 0; i < 60000; ++i) ++thirds[random.below(large) / (large / 3)];
   for (const int count : thirds) check_near(count, 20000, {0.03, 0});
 }
 

@@ -36,7 +36,7 @@ class Threads {
 };
 
 bool same_bits(const Array& a, const Array& b) {
-  return same_shape(a.shape(), b.shape()) && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
+  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
 }
 
 /// A computation on large arrays: values and gradients.
@@ -108,14 +108,12 @@ std::vector<Computation> computations() {
          },
          {q, k, v});
   add_op("self_attention", [](Inputs x) { return self_attention(x[0], 2); }, {qkv});
-  all.push_back({"sum of squares", [flat] {
-                   return std::vector<Array>{
-                       row({kernels::sum_of_squares(flat.data(), static_cast<index_t>(flat.size()))})};
-                 }});
+  all.push_back({"sum of squares",
+                 [flat] { return std::vector<Array>{row({kernels::sum_of_squares(flat.data(), std::ssize(flat))})}; }});
   all.push_back({"adam", [big, other] {
                    Array value = big, first = other, second = other;
                    kernels::adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, other.data(), value.data(), first.data(),
-                                 second.data(), static_cast<index_t>(value.size()));
+                                 second.data(), numel(value));
                    return std::vector<Array>{value, first, second};
                  }});
   return all;
@@ -167,9 +165,7 @@ TEST_CASE("every task runs exactly once, nested calls included") {
   for (const int count : {1, 2, 5}) {
     const Threads scope(count);
     std::vector<std::atomic<int>> runs(1000);
-    parallel_for(10, [&](index_t outer) {
-      parallel_for(100, [&](index_t inner) { ++runs[static_cast<std::size_t>(outer * 100 + inner)]; });
-    });
+    parallel_for(10, [&](index_t outer) { parallel_for(100, [&](index_t inner) { ++runs[outer * 100 + inner]; }); });
     for (const std::atomic<int>& run : runs) CHECK(run == 1);
     std::atomic<int> total{0};
     parallel_ranges(1001, 10, [&](index_t begin, index_t end) {
@@ -251,7 +247,7 @@ TEST_CASE("matrix products work in the parent, in a forked child and in the pare
   const Threads scope(3);
   const auto all_512 = [] {
     const Array ones = Tensor::ones({512, 512}).value();
-    Array c(Shape{512, 512});
+    Array c = empty_array({512, 512});
     kernels::gemm({512, 512, 512}, {ones.data(), 512}, {ones.data(), 512}, {c.data(), 512});
     for (const real value : c)
       if (value != 512) return false;

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::string> row_of(const CsvTable& table, std::size_t row) {
   std::vector<std::string> out;
-  for (std::size_t column = 0; column < table.columns(); ++column) out.emplace_back(table.field(row, column));
+  for (index_t column = 0; column < table.columns(); ++column) out.emplace_back(table.field(row, column));
   return out;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("csv: numbers are read whole or not at all") {
   const CsvTable table("x\n1\n-2.5e3\n2x\n 3\nnan\n1e999\n0x10\n+-1\n\x01\n", "file");
   CHECK(table.number(0, 0) == 1);
   CHECK(table.number(1, 0) == -2500);
-  for (std::size_t row = 2; row < table.rows(); ++row)
+  for (index_t row = 2; row < table.rows(); ++row)
     check_throws<FileError>([&] { table.number(row, 0); },
                             "file:" + std::to_string(row + 2) + ": column 1 (x): expected a number, got '");
   check_throws<FileError>([&] { table.numbers("x"); }, "file:4: column 1 (x): expected a number, got '2x'");

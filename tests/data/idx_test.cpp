@@ -20,7 +20,7 @@ TEST_CASE("idx: sound files of every element type are read, packed or not") {
   check_equal(read(idx_file(0x0D, {1}, std::string("\xC0\x20\0\0", 4))), row({-2.5}));
   check_equal(read(idx_file(0x0E, {1}, std::string("\xC0\x04\0\0\0\0\0\0", 8))), row({-2.5}));
   check_equal(read(idx_file(0x08, {}, "\7")), array({}, {7}));
-  CHECK(same_shape(read(idx_file(0x08, {0, 28, 28}, "")).shape(), {0, 28, 28}));
+  CHECK(read(idx_file(0x08, {0, 28, 28}, "")).shape() == Shape{0, 28, 28});
 }
 
 TEST_CASE("idx: other files say what is wrong, with the bytes that should be there and that are") {

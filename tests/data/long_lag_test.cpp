@@ -20,7 +20,7 @@ void check_uniform(const std::vector<index_t>& lags, index_t low, index_t high) 
   for (index_t lag : lags) ++counts[lag];
   CHECK(counts.begin()->first == low);
   CHECK(counts.rbegin()->first == high);
-  CHECK(static_cast<index_t>(counts.size()) == high - low + 1);
+  CHECK(std::ssize(counts) == high - low + 1);
   const double expected = static_cast<double>(lags.size()) / static_cast<double>(high - low + 1);
   for (const auto& [lag, count] : counts) {
     INFO("lag ", lag);
@@ -63,7 +63,7 @@ TEST_CASE("copy: what is recited was shown a lag before, and all else is blank")
   REQUIRE(out.targets.shape() == out.inputs.shape());
   std::set<index_t> copied;
   for (index_t b = 0; b < batch; ++b) {
-    const index_t lag = out.lags[static_cast<std::size_t>(b)];
+    const index_t lag = out.lags[b];
     for (index_t t = 0; t < steps; ++t) {
       const index_t input = out.inputs(b, t), target = out.targets(b, t);
       const bool shown = t >= 10 - lag && t < 13 - lag;
@@ -89,7 +89,7 @@ TEST_CASE("recall: every key is shown once, and the last step asks for the value
       CHECK((input >= 0 && input < 14));
       if (input < 12) CHECK(times.emplace(input / 4, t).second);
     }
-    const index_t key = out.inputs(b, 8) - 14, lag = out.lags[static_cast<std::size_t>(b)];
+    const index_t key = out.inputs(b, 8) - 14, lag = out.lags[b];
     REQUIRE(times.size() == 3);
     REQUIRE(times.contains(key));
     CHECK(times[key] == 8 - lag);

@@ -47,8 +47,8 @@ TEST_CASE("LengthBatches: every item once an epoch, batches of similar length, t
       seen.insert(items.begin(), items.end());
       index_t least = 50, most = 0;
       for (index_t item : items) {
-        least = std::min(least, lengths[static_cast<std::size_t>(item)]);
-        most = std::max(most, lengths[static_cast<std::size_t>(item)]);
+        least = std::min(least, lengths[item]);
+        most = std::max(most, lengths[item]);
       }
       spread += static_cast<double>(most - least) / 202;
     }

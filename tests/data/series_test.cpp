@@ -37,8 +37,8 @@ TEST_CASE("series: windows, and the seasonal-naive forecast, by hand") {
   CHECK(data.seasonal_naive(10, 3) == 121);  // two seasons back: what lies between is not known yet
   const double stddev = data.stddev(), change = data.change_stddev();
   const SeriesBatch batch = series_batch(data, {10, 0});
-  CHECK(same_shape(batch.inputs.shape(), {2, 4, 2}));
-  CHECK(same_shape(batch.changes.shape(), {2, 4}));
+  CHECK(batch.inputs.shape() == Shape{2, 4, 2});
+  CHECK(batch.changes.shape() == Shape{2, 4});
   check_near(static_cast<double>(batch.inputs(0, 3, 0)), (169 - 133.5) / stddev);  // mean of 100, 121, 144, 169
   CHECK(batch.inputs(0, 2, 1) == 0);
   check_near(static_cast<double>(batch.inputs(0, 3, 1)), (169 - 100) / change);

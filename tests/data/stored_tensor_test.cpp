@@ -14,7 +14,7 @@ template <class T>
 StoredTensor of(DType dtype, const std::vector<T>& elements) {
   REQUIRE(dtype_size(dtype) == sizeof(T));
   const std::string_view bytes(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
-  return {"w", dtype, {elements.size()}, bytes};
+  return {"w", dtype, {std::ssize(elements)}, bytes};
 }
 
 template <class To, class T>

@@ -27,11 +27,11 @@ TEST_CASE("training windows are runs of the training split with their targets on
   std::vector<bool> started(180);
   for (index_t step = 0; step < 200; ++step) {
     const Batch batch = text.train_batch(step, 16);
-    REQUIRE(same_shape(batch.inputs.shape(), Shape{16, 7}));
-    REQUIRE(same_shape(batch.targets.shape(), Shape{16, 7}));
+    REQUIRE(batch.inputs.shape() == Shape{16, 7});
+    REQUIRE(batch.targets.shape() == Shape{16, 7});
     for (std::size_t b = 0; b < 16; ++b) {
       const index_t start = batch.inputs(b, 0);
-      started[static_cast<std::size_t>(start)] = true;
+      started[start] = true;
       for (std::size_t t = 0; t < 7; ++t) {
         REQUIRE(batch.inputs(b, t) == start + static_cast<index_t>(t));
         REQUIRE(batch.targets(b, t) == start + static_cast<index_t>(t) + 1);
@@ -84,7 +84,7 @@ TEST_CASE("streams read the split in equal runs, each batch where the last one e
   std::vector<index_t> next = {0, 179, 358, 537, 716};
   for (index_t step = 0; step < 22; ++step) {
     const Batch batch = text.train_stream(step, 5);
-    REQUIRE(same_shape(batch.inputs.shape(), Shape{5, 8}));
+    REQUIRE(batch.inputs.shape() == Shape{5, 8});
     for (std::size_t b = 0; b < 5; ++b) {
       for (std::size_t t = 0; t < 8; ++t) {
         REQUIRE(batch.inputs(b, t) == next[b]++);
@@ -185,12 +185,12 @@ TEST_CASE("a text is read whole, every symbol but the first once as a target") {
     for (const index_t context : {1, 4, 100})
       for (const index_t batch : {1, 3}) {
         INFO(size, " symbols in windows of ", context, ", ", batch, " in a batch");
-        IndexArray ids(Shape{static_cast<std::size_t>(size)});
+        IndexArray ids = empty_array<IndexArray>({size});
         for (index_t i = 0; i < size; ++i) ids(i) = 100 + i;
         index_t next = 101;
         for (const Batch& part : reading_batches(ids, context, batch)) {
-          CHECK(static_cast<index_t>(part.inputs.shape()[0]) <= batch);
-          CHECK(static_cast<index_t>(part.inputs.shape()[1]) <= context);
+          CHECK(part.inputs.shape()[0] <= batch);
+          CHECK(part.inputs.shape()[1] <= context);
           for (std::size_t i = 0; i < part.targets.size(); ++i) {
             CHECK(part.inputs.data()[i] == next - 1);
             CHECK(part.targets.data()[i] == next++);

@@ -69,7 +69,7 @@ TEST_CASE("verse data: chapters on one side, every verse once an epoch, rare wor
   CHECK(std::abs(static_cast<double>(data.test().size()) - 0.15 * 990) < 6);
   CHECK(data.vocab() == 3 + 6 + 6);  // and , the lord's said . and the names of the parts
   std::size_t seen = 0;
-  const index_t batches = (static_cast<index_t>(data.train().size()) + 31) / 32;
+  const index_t batches = (std::ssize(data.train()) + 31) / 32;
   for (index_t step = 0; step < batches; ++step) {
     const VerseData::Batch batch = data.train_batch(step, 32);
     seen += batch.parts.size();

@@ -23,8 +23,8 @@ TEST_CASE("a vocabulary of characters numbers the distinct ones by code point") 
 
 TEST_CASE("encoding nothing gives no ids, and decoding takes any shape") {
   const Vocabulary vocabulary = Vocabulary::characters("ab");
-  CHECK(vocabulary.encode("").shape() == IndexArray(Shape{0}).shape());
-  IndexArray ids(Shape{2, 2});
+  CHECK(vocabulary.encode("").shape() == empty_array<IndexArray>({0}).shape());
+  IndexArray ids = empty_array<IndexArray>({2, 2});
   std::copy_n(std::vector<index_t>{1, 0, 0, 1}.begin(), 4, ids.data());
   CHECK(vocabulary.decode(ids) == "baab");
 }

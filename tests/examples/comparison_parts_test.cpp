@@ -39,7 +39,7 @@ TEST_CASE("comparison: means by lag and right answers, by hand") {
                            .targets = indices({2, 3}, {kNotAsked, 1, 0, kNotAsked, 1, 1})};
   const Tensor logits(array({2, 3, 2}, {5, 0, 0, 1, 0, 1, 0, 5, 0, 1, 0, 1}));
   CHECK(right_answers(logits, symbols) == std::vector<double>{0.5, 1});
-  CHECK(right_answers(Tensor(Array(Shape{2, 3, 2}, real(kNaN))), symbols) == std::vector<double>{0, 0});
+  CHECK(right_answers(Tensor(full_array({2, 3, 2}, real(kNaN))), symbols) == std::vector<double>{0, 0});
   // Of the last step alone: once wrong, once right.
   const double wrong = std::log(1 + std::exp(1)), right = std::log(1 + std::exp(-1));
   check_near(static_cast<double>(last_loss_of(logits, symbols).item()), (wrong + right) / 2);
@@ -50,7 +50,7 @@ TEST_CASE("comparison: layer norms inside the recurrence take the scale of the w
   for (const CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
     ParamStore store(3);
     const LayerNormRecurrent layer(store.root() / "layer", 4, 6, {.cell = cell});
-    Array x(Shape{2, 5, 4});
+    Array x = empty_array({2, 5, 4});
     Random random(1, "x");
     for (real& value : x) value = static_cast<real>(random.normal());
     const Array before = layer(x).value();

@@ -19,7 +19,7 @@ struct Module {
 };
 
 IndexArray indices_of(const Array& x) {
-  IndexArray out(x.shape());
+  IndexArray out = empty_array<IndexArray>(x.shape());
   std::copy(x.begin(), x.end(), out.begin());
   return out;
 }
@@ -100,7 +100,7 @@ TEST_CASE("the files written for PyTorch equal those that PyTorch was tested wit
       for (std::size_t i = 0; i < buffer.value().size(); ++i)
         buffer.edit()[i] += 1 + static_cast<real>(random.below(3));
     for (IntegerBuffer counter : store.integer_buffers()) *counter.edit() += 1 + random.below(3);
-    Array input(module.input);
+    Array input = empty_array(module.input);
     for (real& x : input) x = static_cast<real>(module.name == "embedding" ? random.below(7) : random.normal());
     store.eval();
     const Array output = run(input);

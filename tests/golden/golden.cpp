@@ -58,7 +58,7 @@ GoldenArray parsed(const std::string& section, const std::string& name, const nl
   if (json.contains("int")) out.numbers = json["int"].get<std::vector<double>>();
   else if (json.contains("f32")) out.numbers = numbers_of<float>(json["f32"]);
   else out.numbers = numbers_of<double>(json.at("f64"));
-  if (static_cast<index_t>(out.numbers.size()) != element_count(out.shape))
+  if (std::ssize(out.numbers) != element_count(out.shape))
     throw FileError("golden", name + " does not have as many numbers as its shape says");
   return out;
 }
@@ -76,7 +76,7 @@ void read_file(const std::filesystem::path& path, std::map<std::string, GoldenVa
 
 template <class Container>
 Container filled(const GoldenArray& from) {
-  Container out(from.shape);
+  auto out = empty_array<Container>(from.shape);
   std::transform(from.numbers.begin(), from.numbers.end(), out.data(),
                  [](double x) { return static_cast<typename Container::value_type>(x); });
   return out;
@@ -148,7 +148,7 @@ void load_state(ParamStore& store, const GoldenValues& values) {
 
 void GoldenResult::compare(const Array& got, const GoldenArray& want, Scale scale) {
   const std::string what = want.section + " " + want.name;
-  if (!same_shape(got.shape(), want.shape))
+  if (got.shape() != want.shape)
     throw ShapeError(what, "the golden value's shape " + shape_text(want.shape), got.shape());
   double largest = 1e-3;
   for (double x : want.numbers)

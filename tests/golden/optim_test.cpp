@@ -74,7 +74,7 @@ std::vector<Trajectory> adam_trajectories() {
 
 /// Row `step` of an array [steps, ...].
 Array row_of(const GoldenArray& rows, std::size_t step) {
-  Array out(Shape(rows.shape.begin() + 1, rows.shape.end()));
+  Array out = empty_array(Shape(rows.shape.begin() + 1, rows.shape.end()));
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<real>(rows.numbers[step * out.size() + i]);
   return out;
 }
@@ -184,7 +184,7 @@ TEST_CASE("gradient clipping agrees with golden values") {
     std::vector<Parameter> parameters;
     for (const char* parameter : {"weight", "bias"}) {
       const Array grad = values.get("fixed", parameter).array();
-      parameters.emplace_back(parameter, Array(grad.shape()));
+      parameters.emplace_back(parameter, empty_array(grad.shape()));
       parameters.back().set_grad(grad);
     }
     const double norm = clip(parameters, values.get("fixed", "limit").numbers[0]);

@@ -28,7 +28,7 @@ struct Batch {
 
 Batch batch(const std::vector<index_t>& text, index_t step) {
   const Shape shape = {kBatch, kTime};
-  Batch out{IndexArray(shape), IndexArray(shape)};
+  Batch out{empty_array<IndexArray>(shape), empty_array<IndexArray>(shape)};
   for (index_t row = 0; row < kBatch; ++row) {
     const index_t start = (step * kBatch + row) * 37 % (kLength - kTime - 1);
     std::copy_n(text.data() + start, kTime, out.ids.data() + row * kTime);
@@ -53,7 +53,7 @@ double curve_error(const char* name, ParamStore& store, const std::function<Tens
     clip_grad_norm(store, 1.0);
     REQUIRE(optimizer.step(rate(step)));
     store.zero_grad();
-    const double want = wanted[static_cast<std::size_t>(step)];
+    const double want = wanted[step];
     worst = std::max(worst, std::abs(static_cast<double>(loss.item()) - want) / want);
   }
   return worst;

@@ -13,10 +13,10 @@ constexpr index_t kBeamStart = 0, kBeamEnd = 1;
 /// A Markov chain of tokens: P(next | token) from a table, the same for every row.
 BeamStep chain(std::vector<std::vector<double>> table) {
   return [table = std::move(table)](const IndexArray& tokens) {
-    Array logits(Shape{tokens.shape()[0], 1, table.size()});
+    Array logits = empty_array({shape_of(tokens)[0], 1, std::ssize(table)});
     for (std::size_t row = 0; row < tokens.size(); ++row)
       for (std::size_t next = 0; next < table.size(); ++next)
-        logits(row, 0, next) = static_cast<real>(std::log(table[static_cast<std::size_t>(tokens.data()[row])][next]));
+        logits(row, 0, next) = static_cast<real>(std::log(table[tokens.data()[row]][next]));
     return Tensor(std::move(logits));
   };
 }
@@ -59,7 +59,7 @@ TEST_CASE("beam search: sources are independent, and rows are selected so that s
   // The state of a row is the number of 2s so far. Source s ends after s + 1 of them; before, it emits 2 or 3.
   std::vector<double> twos(6, 0);
   const BeamStep step = [&](const IndexArray& tokens) {
-    Array logits(Shape{6, 1, 4}, real(-20));
+    Array logits = full_array({6, 1, 4}, real(-20));
     for (std::size_t row = 0; row < 6; ++row) {
       twos[row] += tokens.data()[row] == 2;
       const bool ends = twos[row] > static_cast<double>(row / 3);
@@ -71,7 +71,7 @@ TEST_CASE("beam search: sources are independent, and rows are selected so that s
   };
   const BeamSelect select = [&](const IndexArray& rows) {
     const std::vector<double> old = twos;
-    for (std::size_t row = 0; row < 6; ++row) twos[row] = old[static_cast<std::size_t>(rows.data()[row])];
+    for (std::size_t row = 0; row < 6; ++row) twos[row] = old[rows.data()[row]];
   };
   const auto found =
       beam_search(2, step, select, {.beams = 3, .start = kBeamStart, .end = kBeamEnd, .longest = 8, .length_power = 0});
@@ -123,7 +123,7 @@ struct RandomModel {
     std::uint64_t hash = seed;
     for (index_t token : tokens) hash = 31 * hash + static_cast<std::uint64_t>(token) + 1;
     Random random(7, hash);
-    Array logits(Shape{static_cast<std::size_t>(vocab)});
+    Array logits = empty_array({vocab});
     const index_t sure = random.below(vocab);
     for (index_t v = 0; v < vocab; ++v) {
       logits.data()[v] = static_cast<real>(1.5 * random.normal());
@@ -134,7 +134,7 @@ struct RandomModel {
   }
 
   Tensor step(const IndexArray& tokens) {
-    Array out(Shape{rows.size(), 1, static_cast<std::size_t>(vocab)});
+    Array out = empty_array({std::ssize(rows), 1, vocab});
     for (std::size_t row = 0; row < rows.size(); ++row) {
       rows[row].push_back(tokens.data()[row]);
       const std::vector<index_t> written(rows[row].begin() + 1, rows[row].end());  // without the start token
@@ -147,7 +147,7 @@ struct RandomModel {
   std::vector<Hypothesis> search(const BeamSearchOptions& options) {
     const auto select = [&](const IndexArray& from) {
       const auto old = rows;
-      for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = old[static_cast<std::size_t>(from.data()[row])];
+      for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = old[from.data()[row]];
     };
     return beam_search(1, [&](const IndexArray& tokens) { return step(tokens); }, select, options)[0];
   }
@@ -163,14 +163,14 @@ std::vector<Hypothesis> all_sequences(const RandomModel& model, const BeamSearch
   while (!open.empty()) {
     const Hypothesis h = open.back();
     open.pop_back();
-    if (static_cast<index_t>(h.tokens.size()) == options.longest) {
+    if (std::ssize(h.tokens) == options.longest) {
       out.push_back(h);
       continue;
     }
     const std::vector<double> added = model.log_probabilities(h.tokens);
     for (index_t token = 0; token < model.vocab; ++token) {
       Hypothesis longer = h;
-      longer.log_probability += added[static_cast<std::size_t>(token)];
+      longer.log_probability += added[token];
       if (longer.log_probability == -kInf) continue;
       longer.ended = token == options.end;
       if (!longer.ended) longer.tokens.push_back(token);
@@ -192,8 +192,7 @@ std::vector<Hypothesis> search_without_end(const RandomModel& model, const BeamS
     for (const Hypothesis& h : live) {
       const std::vector<double> added = model.log_probabilities(h.tokens);
       for (index_t token = 0; token < model.vocab; ++token) {
-        Hypothesis extended = {h.tokens, h.log_probability + added[static_cast<std::size_t>(token)],
-                               token == options.end};
+        Hypothesis extended = {h.tokens, h.log_probability + added[token], token == options.end};
         extended.tokens.push_back(token);
         if (extended.log_probability > -kInf) longer.push_back(extended);
       }
@@ -259,7 +258,7 @@ TEST_CASE("beam search returns at most `beams` sequences, and ends only when no 
               .beams = beams, .start = 0, .end = 1, .longest = longest, .length_power = power};
           const std::vector<Hypothesis> found = model.search(options);
           CHECK(!found.empty());
-          CHECK(static_cast<index_t>(found.size()) <= beams);
+          CHECK(std::ssize(found) <= beams);
           for (const Hypothesis& h : found) CHECK(h.log_probability > -kInf);
           check_same_sequences(found, search_without_end(model, options), power);
         }
@@ -298,7 +297,7 @@ TEST_CASE("beam search does not stop at `beams` finished sequences while a bette
 }
 
 TEST_CASE("beam search: fewer extensions than beams, and none of probability 0") {
-  const BeamStep only_end = [](const IndexArray& tokens) { return Tensor::ones({tokens.shape()[0], 1, 1}); };
+  const BeamStep only_end = [](const IndexArray& tokens) { return Tensor::ones({shape_of(tokens)[0], 1, 1}); };
   const auto empty = beam_search(2, only_end, kNoState, {.beams = 2, .start = 0, .end = 0, .longest = 3});
   for (const auto& found : empty) {
     REQUIRE(found.size() == 1);
@@ -320,7 +319,8 @@ TEST_CASE("beam search: fewer extensions than beams, and none of probability 0")
 TEST_CASE("beam search over a distribution that does not exist is an error") {
   const auto first_logits = [](const std::vector<double>& logits, index_t beams = 2) {
     const BeamStep step = [&](const IndexArray& tokens) {
-      Array out(Shape{tokens.shape()[0], 1, logits.size()}, real(kNaN));  // rows that are not live do not count
+      Array out =
+          full_array({shape_of(tokens)[0], 1, std::ssize(logits)}, real(kNaN));  // rows that are not live do not count
       std::copy(logits.begin(), logits.end(), out.data());
       return Tensor(std::move(out));
     };

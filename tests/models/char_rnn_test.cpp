@@ -9,8 +9,8 @@ using namespace xtape::test;
 namespace {
 
 /// `batch` sequences of one character, id 0.
-IndexArray first_ids(std::size_t batch) {
-  IndexArray ids(Shape{batch, 1});
+IndexArray first_ids(index_t batch) {
+  IndexArray ids = empty_array<IndexArray>({batch, 1});
   std::fill(ids.begin(), ids.end(), 0);
   return ids;
 }
@@ -52,7 +52,7 @@ TEST_CASE("CharRNN: each cell learns a cycle with the state carried and gradient
     index_t position = 0;
     const auto symbol = [](index_t i) { return i % 2 ? 1 : i % 4; };
     for (int step = 0; step < 300; ++step) {
-      IndexArray inputs(Shape{1, 3}), targets(Shape{1, 3});
+      IndexArray inputs = empty_array<IndexArray>({1, 3}), targets = empty_array<IndexArray>({1, 3});
       for (std::size_t t = 0; t < 3; ++t, ++position) {
         inputs(0, t) = symbol(position);
         targets(0, t) = symbol(position + 1);

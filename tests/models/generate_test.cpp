@@ -17,9 +17,9 @@ struct Fixture {
 
 /// The token with the largest logit after at most the last three tokens.
 index_t most_likely(const TransformerLM& model, const std::vector<index_t>& tokens) {
-  const std::size_t length = std::min<std::size_t>(tokens.size(), 3);
-  IndexArray ids(Shape{1, length});
-  for (std::size_t i = 0; i < length; ++i) ids(0, i) = tokens[tokens.size() - length + i];
+  const index_t length = std::min<std::size_t>(tokens.size(), 3);
+  IndexArray ids = empty_array<IndexArray>({1, length});
+  for (index_t i = 0; i < length; ++i) ids(0, i) = tokens[tokens.size() - length + i];
   const Tensor logits = model(ids);
   const real* last = logits.data() + (length - 1) * 5;
   return std::max_element(last, last + 5) - last;
@@ -49,7 +49,7 @@ TEST_CASE("generate: tokens are sampled with the probabilities of the tempered s
   const index_t draws = 4000;
   const auto written = generate(f.model, {0}, {.length = draws, .temperature = temperature, .seed = 1});
   for (index_t token = 0; token < 5; ++token) {
-    const double p = probability[static_cast<std::size_t>(token)];
+    const double p = probability[token];
     const double share = static_cast<double>(std::count(written.begin(), written.end(), token)) / draws;
     INFO(token, ": ", share, " for ", p);
     CHECK(std::abs(share - p) < 4 * std::sqrt(p * (1 - p) / draws));
@@ -65,7 +65,7 @@ TEST_CASE("generate: top-k and top-p sample from the most likely tokens only, wi
   const auto shares = [&](const GenerateOptions& options) {
     Random random(1, "draws");
     std::vector<double> out(5, 0);
-    for (int i = 0; i < 4000; ++i) out[static_cast<std::size_t>(sample_token(logits, options, random))] += 1.0 / 4000;
+    for (int i = 0; i < 4000; ++i) out[sample_token(logits, options, random)] += 1.0 / 4000;
     return out;
   };
   const auto check_shares = [&](const GenerateOptions& options, const std::vector<double>& want) {
@@ -93,8 +93,8 @@ TEST_CASE("generate: the tokens do not depend on the cache") {
   std::vector<index_t> tokens = {4, 0, 2};
   const std::vector<index_t> written = generate(model, tokens, {.length = 14, .temperature = 0});
   for (index_t token : written) {
-    const std::size_t length = std::min<std::size_t>(tokens.size(), 12);
-    IndexArray ids(Shape{1, length});
+    const index_t length = std::min<std::size_t>(tokens.size(), 12);
+    IndexArray ids = empty_array<IndexArray>({1, length});
     std::copy(tokens.end() - static_cast<std::ptrdiff_t>(length), tokens.end(), ids.begin());
     const Tensor logits = model(ids);
     const real* last = logits.data() + logits.numel() - 5;
@@ -110,7 +110,7 @@ TEST_CASE("generate: a recurrent model continues from all preceding tokens") {
   const std::vector<index_t> written = generate(model, tokens, {.length = 8, .temperature = 0});
   CHECK(written.size() == 8);
   for (index_t token : written) {
-    IndexArray ids(Shape{1, tokens.size()});
+    IndexArray ids = empty_array<IndexArray>({1, std::ssize(tokens)});
     std::copy(tokens.begin(), tokens.end(), ids.begin());
     const Tensor logits = model(ids).logits;
     const real* last = logits.data() + logits.numel() - 5;
@@ -167,8 +167,7 @@ TEST_CASE("a token whose logit is NaN or minus infinity is never sampled") {
       Random random(1, "draws");
       std::vector<int> drawn(4, 0);
       for (int i = 0; i < 400; ++i)
-        ++drawn[static_cast<std::size_t>(
-            sample_token({kNaN, 0, -kInf, 1}, {.length = 1, .temperature = temperature, .top_k = top_k}, random))];
+        ++drawn[sample_token({kNaN, 0, -kInf, 1}, {.length = 1, .temperature = temperature, .top_k = top_k}, random)];
       CHECK(drawn[0] == 0);
       CHECK(drawn[2] == 0);
       CHECK(drawn[3] > 0);

@@ -89,7 +89,7 @@ TEST_CASE("encoder-decoders: padded rows of the source of any content touch noth
       for (real g : parameter.grad()) REQUIRE(std::isfinite(g));
   const Seq2SeqRNN recurrent(second.root(), {.source_vocab = 9, .target_vocab = 7, .embedding = 4, .hidden = 8});
   check_untouched(second, "source_embedding.weight", [&] { return recurrent(kIds, kPadding, target); });
-  for (const Mask& wrong : {Mask(Shape{3, 4}), mask({}, {true})}) {
+  for (const Mask& wrong : {empty_array<Mask>({3, 4}), mask({}, {true})}) {
     check_throws<ShapeError>([&] { transformer(kIds, wrong, target); }, "expected a padding of shape (");
     check_throws<ShapeError>([&] { recurrent(kIds, wrong, target); }, "expected a padding of shape (");
   }
@@ -125,19 +125,19 @@ TEST_CASE("cached decoding: padded tokens of a chunk, of any content, touch noth
 TEST_CASE("models over no steps, no sequences and empty sources") {
   ParamStore store(3);
   const TransformerLM model(store.root() / "lm", {.vocab = 5, .context = 4, .width = 8, .heads = 2, .layers = 1});
-  CHECK(same_shape(model(IndexArray(Shape{2, 0})).shape(), Shape{2, 0, 5}));
+  CHECK(model(empty_array<IndexArray>({2, 0})).shape() == Shape{2, 0, 5});
   TransformerCache cache = model.cache(1);
-  CHECK(same_shape(model.step(IndexArray(Shape{1, 0}), cache).shape(), Shape{1, 0, 5}));
-  check_equal(model.step(IndexArray(Shape{1, 1}, index_t{2}), cache).value(),
-              model(IndexArray(Shape{1, 1}, index_t{2})).value());
+  CHECK(model.step(empty_array<IndexArray>({1, 0}), cache).shape() == Shape{1, 0, 5});
+  check_equal(model.step(full_array<IndexArray>({1, 1}, index_t{2}), cache).value(),
+              model(full_array<IndexArray>({1, 1}, index_t{2})).value());
   const Seq2SeqTransformer transformer(store.root() / "t",
                                        {.source_vocab = 9, .target_vocab = 7, .context = 8, .width = 8, .heads = 2});
   const Seq2SeqRNN recurrent(store.root() / "r", {.source_vocab = 9, .target_vocab = 7, .embedding = 4, .hidden = 8});
   const IndexArray target = {{1, 3}, {1, 5}};
   const Mask all = padding_mask({0, 0}, 2);
   for (const bool cut : {false, true}) {
-    const IndexArray source = cut ? IndexArray(Shape{2, 0}) : IndexArray(Shape{2, 2}, index_t{0});
-    const Mask padding = cut ? Mask(Shape{2, 0}) : all;
+    const IndexArray source = cut ? empty_array<IndexArray>({2, 0}) : full_array<IndexArray>({2, 2}, index_t{0});
+    const Mask padding = cut ? empty_array<Mask>({2, 0}) : all;
     for (const Tensor& y : {transformer(source, padding, target), recurrent(source, padding, target)})
       for (real x : y.value()) REQUIRE(std::isfinite(x));
   }

@@ -57,7 +57,7 @@ TEST_CASE("encoder-decoders: decoding one token at a time equals the whole, also
     const Tensor whole = model(kSource, padding, kTarget);
     auto decoding = model.start(kSource, padding, 2);
     for (std::size_t t = 0; t < 4; ++t) {
-      IndexArray tokens(Shape{4, 1});
+      IndexArray tokens = empty_array<IndexArray>({4, 1});
       for (std::size_t row = 0; row < 4; ++row) tokens(row, 0) = kTarget(row / 2, t);
       const Tensor logits = model.step(tokens, decoding);
       for (index_t row = 0; row < 4; ++row)
@@ -78,7 +78,8 @@ TEST_CASE("encoder-decoders learn to reverse sequences and generate them by beam
     double last = 0;
     for (index_t step = 0; step < 250; ++step) {
       Random random(5, static_cast<std::uint64_t>(step));
-      IndexArray source(Shape{16, 3}), inputs(Shape{16, 4}, kFirst), targets(Shape{16, 4}, kLast);
+      IndexArray source = empty_array<IndexArray>({16, 3}), inputs = full_array<IndexArray>({16, 4}, kFirst),
+                 targets = full_array<IndexArray>({16, 4}, kLast);
       for (std::size_t b = 0; b < 16; ++b)
         for (std::size_t t = 0; t < 3; ++t) source(b, t) = targets(b, 2 - t) = inputs(b, 3 - t) = 3 + random.below(4);
       Tape tape;
@@ -99,7 +100,7 @@ TEST_CASE("encoder-decoders learn to reverse sequences and generate them by beam
     CHECK(said[0][0].tokens == std::vector<index_t>{5, 4, 3});
     CHECK(said[1][0].tokens == std::vector<index_t>{3, 6, 6});
     const Array attention = model.attention_to_source(source, {}, IndexArray{{1, 5, 4, 3}, {1, 3, 6, 6}});
-    CHECK(same_shape(attention.shape(), Shape{2, 4, 3}));
+    CHECK(attention.shape() == Shape{2, 4, 3});
     for (std::size_t b = 0; b < 2; ++b)
       for (std::size_t t = 0; t < 4; ++t)
         check_near(attention(b, t, 0) + attention(b, t, 1) + attention(b, t, 2), 1, {0, 1e-5});
@@ -115,9 +116,11 @@ TEST_CASE("encoder-decoders refuse invalid inputs and configurations") {
   for_both([](const char* name, ParamStore&, const auto& model) {
     INFO(name);
     check_throws<IndexError>(
-        [&] { model(IndexArray(Shape{1, 1}, index_t{9}), {}, IndexArray(Shape{1, 1}, index_t{1})); }, "9");
-    check_throws<ShapeError>([&] { model(IndexArray(Shape{1}, index_t{1}), {}, IndexArray(Shape{1, 1}, index_t{1})); },
-                             ", got (1)");
+        [&] { model(full_array<IndexArray>({1, 1}, index_t{9}), {}, full_array<IndexArray>({1, 1}, index_t{1})); },
+        "9");
+    check_throws<ShapeError>(
+        [&] { model(full_array<IndexArray>({1}, index_t{1}), {}, full_array<IndexArray>({1, 1}, index_t{1})); },
+        ", got (1)");
   });
   ParamStore other;
   const Seq2SeqTransformer model(other.root(),

@@ -6,8 +6,8 @@ using namespace xtape::test;
 
 namespace {
 
-IndexArray some_tokens(std::size_t batch, std::size_t length, index_t step) {
-  IndexArray out(Shape{batch, length});
+IndexArray some_tokens(index_t batch, index_t length, index_t step) {
+  IndexArray out = empty_array<IndexArray>({batch, length});
   Random random(5, "tokens" + std::to_string(step));
   for (index_t& token : out) token = random.below(40);
   return out;

@@ -37,7 +37,7 @@ TEST_CASE("TransformerClassifier learns which of two words comes first") {
     double late = 0;
     for (index_t step = 0; step < 300; ++step) {
       Random random(5, static_cast<std::uint64_t>(step));
-      IndexArray ids(Shape{16, 8}), classes(Shape{16});
+      IndexArray ids = empty_array<IndexArray>({16, 8}), classes = empty_array<IndexArray>({16});
       for (std::size_t b = 0; b < 16; ++b) {
         for (std::size_t t = 0; t < 8; ++t) ids(b, t) = random.below(4);
         const auto first = static_cast<std::size_t>(random.below(4)),
@@ -68,6 +68,7 @@ TEST_CASE("TransformerClassifier refuses invalid inputs and configurations") {
                                     {.vocab = 5, .classes = 2, .context = 3, .width = 8, .heads = 2});
   check_throws<ShapeError>([&] { model(IndexArray{{1, 2, 3, 4}}); }, "T from 1 to 3, got (1,4)");
   check_throws<ShapeError>([&] { model(IndexArray{1, 2}); }, "expected ids [B, T]");
-  check_throws<ShapeError>([&] { model(IndexArray{{1, 2}}, Mask(Shape{1, 3})); }, "expected a padding of shape (");
-  check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, index_t{5})); }, "5");
+  check_throws<ShapeError>([&] { model(IndexArray{{1, 2}}, empty_array<Mask>({1, 3})); },
+                           "expected a padding of shape (");
+  check_throws<IndexError>([&] { model(full_array<IndexArray>({1, 1}, index_t{5})); }, "5");
 }

@@ -9,8 +9,8 @@ namespace {
 
 const TransformerLMConfig kSmall = {.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 2};
 
-IndexArray tokens(std::size_t batch, std::size_t length, std::uint64_t seed, index_t vocab = 11) {
-  IndexArray out(Shape{batch, length});
+IndexArray tokens(index_t batch, index_t length, std::uint64_t seed, index_t vocab = 11) {
+  IndexArray out = empty_array<IndexArray>({batch, length});
   Random random(seed, "tokens");
   for (index_t& token : out) token = random.below(vocab);
   return out;
@@ -46,8 +46,8 @@ TEST_CASE("TransformerLM: parameters have the names of PyTorch's encoder layers"
                                  "layers.0.self_attn.out_proj.bias", "layers.0.norm2.weight", "layers.0.norm2.bias",
                                  "layers.0.linear1.weight", "layers.0.linear1.bias", "layers.0.linear2.weight",
                                  "layers.0.linear2.bias", "norm.weight", "norm.bias", "head.weight", "head.bias"});
-  CHECK(same_shape(store.parameter("layers.0.linear1.weight").shape(), Shape{48, 12}));
-  CHECK(same_shape(store.parameter("position_embedding.weight").shape(), Shape{8, 12}));
+  CHECK(store.parameter("layers.0.linear1.weight").shape() == Shape{48, 12});
+  CHECK(store.parameter("position_embedding.weight").shape() == Shape{8, 12});
 }
 
 TEST_CASE("TransformerLM: without biases") {
@@ -57,7 +57,7 @@ TEST_CASE("TransformerLM: without biases") {
   TransformerLM model(store.root(), config);
   for (const std::string& name : names(store))
     if (name.ends_with(".bias") || name.ends_with("_bias")) CHECK(name.find("norm") != std::string::npos);
-  CHECK(same_shape(model(tokens(1, 3, 1)).shape(), Shape{1, 3, 11}));
+  CHECK(model(tokens(1, 3, 1)).shape() == Shape{1, 3, 11});
 }
 
 TEST_CASE("TransformerLM: a tied head is the embedding's weight and gets the gradients of both uses") {
@@ -116,7 +116,7 @@ TEST_CASE("TransformerLM: a prefix has the logits that it has in the longer text
   const IndexArray ids = tokens(3, 8, 1);
   const Tensor logits = model(ids);
   const Limits limits{tolerance(1e-11, 1e-4), tolerance(1e-12, 1e-5)};
-  IndexArray prefix(Shape{1, 5});
+  IndexArray prefix = empty_array<IndexArray>({1, 5});
   std::copy_n(ids.data() + 8, 5, prefix.data());
   check_near(model(prefix).value(), slice(slice(logits, 0, 1, 2), 1, 0, 5).value(), limits);
 }
@@ -183,7 +183,7 @@ TEST_CASE("TransformerLM refuses texts beyond the context, unknown tokens and id
   check_throws<ShapeError>([&] { model(tokens(1, 9, 1)); }, "expected ids [B, T] with T at most 8, got (1,9)");
   check_throws<ShapeError>([&] { model(IndexArray{1, 2, 3}); }, "got (3)");
   check_throws<IndexError>([&] { model(IndexArray{{0, 11}}); }, "11");
-  check_throws<IndexError>([&] { model(IndexArray(Shape{1, 1}, -1)); }, "-1");
+  check_throws<IndexError>([&] { model(full_array<IndexArray>({1, 1}, -1)); }, "-1");
 }
 
 TEST_CASE("TransformerLM refuses invalid configurations") {
@@ -223,7 +223,7 @@ TEST_CASE("TransformerLM: cached steps equal the whole, with every kind of atten
       TransformerCache cache = model.cache(2);
       index_t done = 0;
       for (index_t size : chunks) {
-        IndexArray part(Shape{2, static_cast<std::size_t>(size)});
+        IndexArray part = empty_array<IndexArray>({2, size});
         for (std::size_t b = 0; b < 2; ++b)
           for (std::size_t t = 0; t < part.shape()[1]; ++t) part(b, t) = ids(b, static_cast<std::size_t>(done) + t);
         const Tensor y = model.step(part, cache);
@@ -242,7 +242,7 @@ TEST_CASE("TransformerLM: cached steps of sequences of different lengths, and in
   const IndexArray ids = tokens(2, 8, 1);
   TransformerCache cache = model.cache(2);
   model.step(IndexArray{{ids(0, 0), ids(0, 1), ids(0, 2)}, {ids(1, 0), 0, 0}}, cache, IndexArray{3, 1});
-  IndexArray one(Shape{2, 1});
+  IndexArray one = empty_array<IndexArray>({2, 1});
   one(0, 0) = ids(0, 3), one(1, 0) = ids(1, 1);
   const Array y = model.step(one, cache).value();
   const Array whole = model(ids).value();

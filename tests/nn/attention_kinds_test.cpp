@@ -108,7 +108,7 @@ TEST_CASE("every attention: with the input as memory it equals self-attention, a
 TEST_CASE("multi-query attention equals multi-head attention with copied keys and values, and sums their gradients") {
   Layer one({.key_heads = 1}), all({});
   const Array& shared = one.attention.in_proj_weight.value();  // q 8 rows, k 2, v 2
-  Array copied(Shape{24, 8});
+  Array copied = empty_array({24, 8});
   const auto source = [](std::size_t row) { return row < 8 ? row : row < 16 ? 8 + row % 2 : 10 + row % 2; };
   for (std::size_t r = 0; r < 24; ++r)
     for (std::size_t c = 0; c < 8; ++c) copied(r, c) = shared(source(r), c);
@@ -141,7 +141,7 @@ TEST_CASE("grouped query heads read the key head of their group") {
 }
 
 TEST_CASE("positive random features with a given projection agree with known values and do not overflow") {
-  const auto column = [](std::initializer_list<double> x) { return Tensor(array({1, 1, x.size(), 1}, x)); };
+  const auto column = [](std::initializer_list<double> x) { return Tensor(array({1, 1, std::ssize(x), 1}, x)); };
   const AttentionConfig prf = {.kind = AttentionKind::prf, .scale = 1};
   const auto attended = [&](std::initializer_list<double> w, double q, std::initializer_list<double> k) {
     return static_cast<double>(
@@ -190,7 +190,7 @@ TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buf
 
   Layer layer({.kind = AttentionKind::prf});
   const Array first = layer.store.buffer("features").value();
-  CHECK(same_shape(first.shape(), Shape{4, 2}));
+  CHECK(first.shape() == Shape{4, 2});
   layer.attention.redraw_features();
   CHECK(first != layer.store.buffer("features").value());
   CHECK(*layer.store.mask_counters().at("features") == 2);
@@ -198,8 +198,8 @@ TEST_CASE("random features: normal vectors, orthogonal in groups, saved as a buf
 
 TEST_CASE("stacked argmax attention: the receptive field reaches its bound and does not exceed it") {
   // One head, identity projections and residual connections.
-  const std::size_t n = 27, width = 2;
-  Array x(Shape{1, n, width});
+  const index_t n = 27, width = 2;
+  Array x = empty_array({1, n, width});
   for (std::size_t t = 0; t < n; ++t) {  // on a circle: every position prefers itself, so the keys are rotated below
     x(0, t, 0) = static_cast<real>(std::cos(6.283185307179586 * static_cast<double>(t) / n));
     x(0, t, 1) = static_cast<real>(std::sin(6.283185307179586 * static_cast<double>(t) / n));
@@ -209,7 +209,7 @@ TEST_CASE("stacked argmax attention: the receptive field reaches its bound and d
     const Tensor input = tape.variable(x);
     Tensor values = input;
     for (std::size_t shift : shifts) {  // hard attention to the position `shift` further
-      Array keys(x.shape());
+      Array keys = empty_array(x.shape());
       for (std::size_t t = 0; t < n; ++t)
         for (std::size_t c = 0; c < width; ++c) keys(0, (t + shift) % n, c) = x(0, t, c);
       const auto heads = [](const Tensor& a) { return split_heads(a, 0, 1, 2); };
@@ -254,7 +254,7 @@ TEST_CASE("ALiBi: slopes, and scores that fall with distance") {
   check_throws<ValueError>([] { alibi_slopes(0); }, "at least 1 head");
   const Tensor q(sample({1, 2, 3, 4}, 1)), k(sample({1, 2, 5, 4}, 2)), v(sample({1, 2, 5, 4}, 3));
   Tensor scores = matmul(q, k, {.transpose_b = true}) * real(0.5);
-  Array bias(Shape{2, 3, 5});
+  Array bias = empty_array({2, 3, 5});
   for (std::size_t h = 0; h < 2; ++h)
     for (std::size_t t = 0; t < 3; ++t)
       for (std::size_t s = 0; s < 5; ++s)
@@ -280,9 +280,9 @@ TEST_CASE("attention dropout acts on the weights, or on the output of kinds with
 TEST_CASE("attention accepts head widths and value widths that differ from C/H") {
   ParamStore store(4);
   MultiHeadAttention layer(store.root(), {.width = 6, .heads = 4, .attention = {.head_width = 5, .value_width = 3}});
-  CHECK(same_shape(layer.in_proj_weight.shape(), Shape{4 * 5 + 4 * 5 + 4 * 3, 6}));
-  CHECK(same_shape(layer.out_proj.weight.shape(), Shape{6, 12}));
-  CHECK(same_shape(layer(Tensor::ones({2, 3, 6})).shape(), Shape{2, 3, 6}));
+  CHECK(layer.in_proj_weight.shape() == Shape{4 * 5 + 4 * 5 + 4 * 3, 6});
+  CHECK(layer.out_proj.weight.shape() == Shape{6, 12});
+  CHECK(layer(Tensor::ones({2, 3, 6})).shape() == Shape{2, 3, 6});
 }
 
 TEST_CASE("attention refuses invalid configurations, and masks that a linear kind cannot apply") {

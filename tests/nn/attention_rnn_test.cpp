@@ -30,7 +30,7 @@ TEST_CASE("AttentionRNN: the first step equals the cell alone, and later steps h
 }
 
 TEST_CASE("AttentionRNN: a gradient reaches 100 steps back through a contracting cell") {
-  const std::size_t steps_back = 100, hidden = 8;
+  const index_t steps_back = 100, hidden = 8;
   const auto gradient_at_start = [&](bool attends) {
     ParamStore store(3);
     const RecurrentInit contracting = {
@@ -62,7 +62,7 @@ TEST_CASE("AttentionRNN recalls an input that a plain RNN has forgotten") {
     for (index_t step = 0; step < 200; ++step) {
       Random random(5, static_cast<std::uint64_t>(step));
       Array x = Tensor::zeros({16, 27, 6}).value();
-      IndexArray signs(Shape{16});
+      IndexArray signs = empty_array<IndexArray>({16});
       for (std::size_t b = 0; b < 16; ++b) {
         signs(b) = random.below(4);
         x(b, 0, static_cast<std::size_t>(signs(b))) = 1;

@@ -24,7 +24,7 @@ Moments moments(const Array& x) {
 }
 
 Moments moments(const Init& init, const Shape& shape = {300, 200}) {
-  Array x(shape);
+  Array x = empty_array(shape);
   Random random(17, "init");
   init(x, random);
   return moments(x);

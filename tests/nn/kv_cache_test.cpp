@@ -80,19 +80,19 @@ TEST_CASE("every attention: cached steps accept sequences of different lengths a
     const Array x = sample({3, 30, 8}, 1);
     const Tensor whole = layer(Tensor(x), {.causal = true});
     AttentionCache cache = layer.cache(3, 30);
-    std::vector<std::size_t> done(3, 0);
+    std::vector<index_t> done(3, 0);
     for (const IndexArray& lengths : counts) {
-      const auto longest = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
-      Array chunk(Shape{3, longest, 8}, std::numeric_limits<real>::quiet_NaN());
+      const index_t longest = *std::max_element(lengths.begin(), lengths.end());
+      Array chunk = full_array({3, longest, 8}, std::numeric_limits<real>::quiet_NaN());
       for (std::size_t b = 0; b < 3; ++b)
-        for (std::size_t t = 0; t < static_cast<std::size_t>(lengths.data()[b]); ++t)
+        for (index_t t = 0; t < lengths.data()[b]; ++t)
           for (std::size_t c = 0; c < 8; ++c) chunk(b, t, c) = x(b, done[b] + t, c);
       const Array y = layer.step(Tensor(chunk), cache, lengths).value();
       for (std::size_t b = 0; b < 3; ++b) {
-        for (std::size_t t = 0; t < static_cast<std::size_t>(lengths.data()[b]); ++t)
+        for (index_t t = 0; t < lengths.data()[b]; ++t)
           for (std::size_t c = 0; c < 8; ++c) check_near(y(b, t, c), whole.value()(b, done[b] + t, c), kSame);
         done[b] += static_cast<std::size_t>(lengths.data()[b]);
-        CHECK(cache.lengths().data()[b] == static_cast<index_t>(done[b]));
+        CHECK(cache.lengths().data()[b] == done[b]);
       }
     }
   }

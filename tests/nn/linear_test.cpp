@@ -10,16 +10,16 @@ TEST_CASE("Linear: x W^T + b over the last axis, for any leading axes") {
   layer.bias.set_value(row({10, 20}));
   check_equal(layer(Tensor(array({2, 3}, {1, 1, 1, 0, 2, -1}))).value(), array({2, 2}, {16, 20, 11, 19}));
   check_equal(layer(Tensor(row({1, 1, 1}))).value(), row({16, 20}));
-  CHECK(same_shape(layer(Tensor::ones({4, 5, 3})).shape(), Shape{4, 5, 2}));
-  CHECK(same_shape(layer(Tensor::ones({0, 3})).shape(), Shape{0, 2}));
+  CHECK(layer(Tensor::ones({4, 5, 3})).shape() == Shape{4, 5, 2});
+  CHECK(layer(Tensor::ones({0, 3})).shape() == Shape{0, 2});
 }
 
 TEST_CASE("Linear: parameters have PyTorch's names, shapes and initial bounds") {
   ParamStore store(4);
   Linear layer(store.root() / "head", 400, 50);
   CHECK(store.entries().size() == 2);
-  CHECK(same_shape(store.parameter("head.weight").shape(), Shape{50, 400}));
-  CHECK(same_shape(store.parameter("head.bias").shape(), Shape{50}));
+  CHECK(store.parameter("head.weight").shape() == Shape{50, 400});
+  CHECK(store.parameter("head.bias").shape() == Shape{50});
   for (const Parameter& parameter : store.parameters()) {
     double largest = 0;
     for (real v : parameter.value()) largest = std::max(largest, std::abs(static_cast<double>(v)));

@@ -10,9 +10,9 @@ using namespace xtape::test;
 namespace {
 
 /// Sets all projections to the identity, so that q = k = v = x and the output is the attention output.
-void set_identity(MultiHeadAttention& layer, std::size_t width) {
+void set_identity(MultiHeadAttention& layer, index_t width) {
   Array in = Tensor::zeros({3 * width, width}).value(), out = Tensor::zeros({width, width}).value();
-  for (std::size_t i = 0; i < width; ++i) in(i, i) = in(width + i, i) = in(2 * width + i, i) = out(i, i) = 1;
+  for (index_t i = 0; i < width; ++i) in(i, i) = in(width + i, i) = in(2 * width + i, i) = out(i, i) = 1;
   layer.in_proj_weight.set_value(in);
   layer.out_proj.weight.set_value(out);
 }
@@ -62,7 +62,7 @@ TEST_CASE("MultiHeadAttention: parameters have PyTorch's names, shapes and initi
   MultiHeadAttention plain(store.root() / "plain", {.width = 6, .heads = 2, .bias = false});
   CHECK_FALSE(store.contains("plain.in_proj_bias"));
   CHECK_FALSE(store.contains("plain.out_proj.bias"));
-  CHECK(same_shape(plain(Tensor::ones({1, 2, 6})).shape(), Shape{1, 2, 6}));
+  CHECK(plain(Tensor::ones({1, 2, 6})).shape() == Shape{1, 2, 6});
 }
 
 TEST_CASE("MultiHeadAttention: masked positions change no bit") {
@@ -92,7 +92,7 @@ TEST_CASE("MultiHeadAttention: without masks and positions it is permutation-equ
   const Array x = sample({1, 4, 6}, 1);
   const std::size_t order[] = {2, 0, 3, 1};
   const auto permuted = [&](const Array& a) {
-    Array out(a.shape());
+    Array out = empty_array(a.shape());
     for (std::size_t t = 0; t < 4; ++t)
       for (std::size_t c = 0; c < 6; ++c) out(0, t, c) = a(0, order[t], c);
     return out;
@@ -132,6 +132,7 @@ TEST_CASE("MultiHeadAttention refuses invalid options and inputs") {
   MultiHeadAttention layer(a, {.width = 6, .heads = 2});
   check_throws<ShapeError>([&] { layer(Tensor::ones({2, 5, 7})); }, "[linear]");
   check_throws<ShapeError>([&] { layer(Tensor::ones({5, 6})); }, "(5,18)");
-  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 5, 6}), {.key_padding = Mask(Shape{2, 4})}); }, "(2,4)");
-  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 5, 6}), {.mask = Mask(Shape{4, 5})}); }, "(4,5)");
+  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 5, 6}), {.key_padding = empty_array<Mask>({2, 4})}); },
+                           "(2,4)");
+  check_throws<ShapeError>([&] { layer(Tensor::ones({2, 5, 6}), {.mask = empty_array<Mask>({4, 5})}); }, "(4,5)");
 }

@@ -9,15 +9,15 @@ using namespace xtape::test;
 namespace {
 
 Array filled_by(const Init& init, const Shape& shape, std::uint64_t seed = 1) {
-  Array out(shape);
+  Array out = empty_array(shape);
   Random random(seed, "orthogonal");
   init(out, random);
   return out;
 }
 
-Array scaled_identity(std::size_t n, double scale) {
+Array scaled_identity(index_t n, double scale) {
   Array out = Tensor::zeros({n, n}).value();
-  for (std::size_t i = 0; i < n; ++i) out(i, i) = static_cast<real>(scale);
+  for (index_t i = 0; i < n; ++i) out(i, i) = static_cast<real>(scale);
   return out;
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("orthogonal: rows, or columns if there are fewer, are orthonormal up t
   const Array tall = filled_by(init::orthogonal(), {40, 10});
   check_near(matmul(tall, tall, {.transpose_a = true}).value(), scaled_identity(10, 1), limits);
   Array kernel = filled_by(init::orthogonal(), {4, 3, 5});
-  kernel.reshape(Shape{4, 15});
+  kernel.reshape({4, 15});
   check_near(matmul(kernel, kernel, {.transpose_b = true}).value(), scaled_identity(4, 1), limits);
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> names(const ParamStore& store) {
 }
 
 Array block(const Array& value, index_t gate, index_t gates) {
-  const index_t rows = static_cast<index_t>(value.shape()[0]) / gates;
+  const index_t rows = value.shape()[0] / gates;
   return slice(value, 0, gate * rows, (gate + 1) * rows).value();
 }
 

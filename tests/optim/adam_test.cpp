@@ -7,7 +7,7 @@ namespace {
 
 const Limits kLimits{tolerance(1e-9, 1e-5), tolerance(1e-12, 1e-6)};
 
-std::vector<double> times(std::size_t count, double value) { return std::vector<double>(count, value); }
+std::vector<double> times(index_t count, double value) { return std::vector<double>(count, value); }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TEST_CASE("adam: one step of decay at zero gradient") {
 }
 
 TEST_CASE("adam: L2 decays weights with large gradients less, decoupled decay does not") {
-  constexpr std::size_t count = 20000;
+  constexpr index_t count = 20000;
   const double lr = 1e-3, lambda = 0.1, stddevs[] = {0.1, 0.3, 1, 3};
   const int before = 400, steps = 100;
   Groups l2, decoupled;

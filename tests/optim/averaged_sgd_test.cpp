@@ -80,9 +80,9 @@ TEST_CASE(
 }
 
 TEST_CASE("averaged_sgd: the mean of v is (1 - beta^t) E[g], and E[g] with bias correction") {
-  constexpr std::size_t replicates = 20000;
+  constexpr index_t replicates = 20000;
   const double mean = 0.7, stddev = 1.5, beta = 0.9;
-  Parameter w("w", Array(Shape{replicates}));
+  Parameter w("w", empty_array({replicates}));
   AveragedSGD optimizer(one_group(w), {.beta = beta, .bias_correction = true});
   Random random(11, "replicates");
   for (int t = 1; t <= 30; ++t) {

@@ -8,7 +8,7 @@ namespace {
 const Limits kRounding{tolerance(1e-12, 1e-6), 0};
 
 Parameter with_grad(std::initializer_list<double> grad) {
-  Parameter p("p", Tensor::zeros({grad.size()}).value());
+  Parameter p("p", Tensor::zeros({std::ssize(grad)}).value());
   p.set_grad(row(grad));
   return p;
 }

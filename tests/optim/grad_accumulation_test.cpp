@@ -11,7 +11,7 @@ struct Data {
 
 /// Four sequences of five tokens, with 5, 2, 0 and 1 targets that are not ignored.
 Data data() {
-  Data out{IndexArray(Shape{4, 5}), IndexArray(Shape{4, 5})};
+  Data out{empty_array<IndexArray>({4, 5}), empty_array<IndexArray>({4, 5})};
   Random random(3, "tokens");
   const std::size_t counted[] = {5, 2, 0, 1};
   for (std::size_t i = 0; i < 20; ++i) {
@@ -21,8 +21,8 @@ Data data() {
   return out;
 }
 
-IndexArray rows(const IndexArray& x, std::size_t begin, std::size_t end) {
-  IndexArray out(Shape{end - begin, x.shape()[1]});
+IndexArray rows(const IndexArray& x, index_t begin, index_t end) {
+  IndexArray out = empty_array<IndexArray>({end - begin, shape_of(x)[1]});
   std::copy_n(x.data() + begin * x.shape()[1], out.size(), out.data());
   return out;
 }
@@ -32,7 +32,7 @@ struct Model {
   Embedding embedding{store.root() / "embedding", 7, 6};
   Linear head{store.root() / "head", 6, 7};
 
-  Tensor loss(const Data& d, std::size_t begin, std::size_t end, Reduction reduction) const {
+  Tensor loss(const Data& d, index_t begin, index_t end, Reduction reduction) const {
     return cross_entropy(head(tanh(embedding(rows(d.inputs, begin, end)))), rows(d.targets, begin, end),
                          {.reduction = reduction});
   }
@@ -100,7 +100,7 @@ TEST_CASE("accumulation: dividing clears the cached norm") {
 TEST_CASE("accumulation: count_targets ignores ignored targets") {
   CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}) == 3);
   CHECK(count_targets(IndexArray{{3, kIgnore}, {0, 1}}, 3) == 3);
-  CHECK(count_targets(IndexArray(Shape{0, 4})) == 0);
+  CHECK(count_targets(empty_array<IndexArray>({0, 4})) == 0);
 }
 
 TEST_CASE("accumulation: a negative count is refused") {

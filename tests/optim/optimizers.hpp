@@ -67,9 +67,9 @@ inline void check_path(const std::vector<double>& got, const std::vector<double>
 }
 
 /// Independent normal numbers.
-inline Array noise(Random& random, std::size_t count, double mean = 0, double stddev = 1) {
-  Array out(Shape{count});
-  for (std::size_t i = 0; i < count; ++i) out.data()[i] = static_cast<real>(mean + stddev * random.normal());
+inline Array noise(Random& random, index_t count, double mean = 0, double stddev = 1) {
+  Array out = empty_array({count});
+  for (index_t i = 0; i < count; ++i) out.data()[i] = static_cast<real>(mean + stddev * random.normal());
   return out;
 }
 

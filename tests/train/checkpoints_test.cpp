@@ -69,7 +69,7 @@ struct Run {
 
   void step(index_t step) {
     for (int part = 0; part < 2; ++part) {  // two small batches a step
-      Array x(Shape{6, 3});
+      Array x = empty_array({6, 3});
       for (real& value : x) value = static_cast<real>(data.normal());
       data.uniform();  // leaves the stream in the middle of a block
       Tape tape;
@@ -279,7 +279,7 @@ TEST_CASE("what cannot be saved is told, and what was saved stays") {
   }
   CHECK(files_in(work.path() + "/checkpoints") == std::vector<std::string>{"step_2.safetensors"});
   CHECK(content_of(path) == content);
-  run.in.weight.set_grad(Array(Shape{5, 3}));
+  run.in.weight.set_grad(empty_array({5, 3}));
   check_throws<ValueError>([&] { run.checkpoints.save(path, 3); }, "a gradient of in.weight");
   run.store.zero_grad();
   fs::remove_all(work.path() + "/checkpoints");

@@ -8,9 +8,9 @@ using namespace xtape::test;
 namespace {
 
 /// A batch of targets that are all `target`.
-Batch batch(std::size_t rows, std::size_t columns, index_t target) {
+Batch batch(index_t rows, index_t columns, index_t target) {
   const Shape shape = {rows, columns};
-  Batch out{IndexArray(shape), IndexArray(shape)};
+  Batch out{empty_array<IndexArray>(shape), empty_array<IndexArray>(shape)};
   out.inputs.fill(0);
   out.targets.fill(target);
   return out;
@@ -23,7 +23,7 @@ TEST_CASE("the mean loss weighs every target alike, in eval mode") {
   bool training = true;
   const auto model = [&](const IndexArray& inputs) {  // probabilities 0.2 and 0.8 everywhere
     training = store.training();
-    Array logits(Shape{inputs.shape()[0], inputs.shape()[1], 2});
+    Array logits = empty_array({shape_of(inputs)[0], shape_of(inputs)[1], 2});
     for (std::size_t i = 0; i < logits.size(); ++i) logits.data()[i] = static_cast<real>(std::log(i % 2 ? 0.8 : 0.2));
     return Tensor(logits);
   };

@@ -73,7 +73,7 @@ std::vector<std::string> texts(const std::string& directory) {
   table.add({1.5, 1234.5});
   out.push_back(table.text());
   out.push_back(progress_text(1234567, 2000000, 1.5, 100));
-  out.push_back(format_evaluation(1.25, IndexArray(Shape{12346})));
+  out.push_back(format_evaluation(1.25, empty_array<IndexArray>({12346})));
   out.push_back(attention_text(array({1, 2}, {0.25, 0.75}), {"a"}, "xy"));
   out.push_back(log_state_text(log_state(log_state_text({.watched = {{1.5, 1234.5}, {0.25}, {-1.5}}}))));
   out.push_back(checkpoint_json({.step = 12345, .optimizer_options = {{"eps", 1e-8}}, .best_loss = 1.5}));

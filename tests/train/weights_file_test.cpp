@@ -38,7 +38,7 @@ TEST_CASE("counters are 64-bit integers in files, and files with floats for them
   ParamStore store(1), other(2);
   BatchNorm layer(store.root(), 1, {.affine = false}), same(other.root(), 1, {.affine = false});
   const index_t count = (index_t{1} << 53) + 1;
-  layer.num_batches_tracked.set_value(IndexArray(Shape{}, count));
+  layer.num_batches_tracked.set_value(full_array<IndexArray>({}, count));
   save_weights(path, store);
   {
     const SafetensorsFile file(path);

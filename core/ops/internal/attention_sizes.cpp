@@ -8,16 +8,15 @@ constexpr const char* kKeys = "q [B, H, T, D] and k [B, H', S, D] with H a multi
 constexpr const char* kValues = "q [B, H, T, D], k [B, H', S, D] and v [B, H', S, V] with H a multiple of H'";
 
 bool keys_fit(const Shape& q, const Shape& k) {
-  return q.size() == 4 && k.size() == 4 && k[0] == q[0] && k[3] == q[3] && k[1] > 0 && q[1] % k[1] == 0;
+  return q.rank() == 4 && k.rank() == 4 && k[0] == q[0] && k[3] == q[3] && k[1] > 0 && q[1] % k[1] == 0;
 }
 
 bool values_fit(const Shape& k, const Shape& v) {
-  return v.size() == 4 && std::equal(k.begin(), k.begin() + 3, v.begin());
+  return v.rank() == 4 && std::equal(k.begin(), k.begin() + 3, v.begin());
 }
 
-AttentionSizes sizes_of(const Shape& q, const Shape& k, std::size_t value_width) {
-  const auto size = [](std::size_t x) { return static_cast<index_t>(x); };
-  return {size(q[0]), size(q[1]), size(k[1]), size(q[2]), size(k[2]), size(q[3]), size(value_width)};
+AttentionSizes sizes_of(const Shape& q, const Shape& k, index_t value_width) {
+  return {q[0], q[1], k[1], q[2], k[2], q[3], value_width};
 }
 
 }  // namespace
@@ -33,10 +32,10 @@ AttentionSizes attention_sizes(const char* op, const Shape& q, const Shape& k) {
 }
 
 void check_masks(const char* op, const AttentionSizes& sizes, const Mask& key_padding, const Mask& mask) {
-  if (is_given(key_padding)) check_shape(op, "key_padding", key_padding.shape(), shape_of({sizes.batches, sizes.keys}));
+  if (is_given(key_padding)) check_shape(op, "key_padding", key_padding.shape(), Shape{sizes.batches, sizes.keys});
   if (!is_given(mask)) return;
-  const Shape flat = shape_of({sizes.queries, sizes.keys}), full = shape_of({sizes.batches, sizes.queries, sizes.keys});
-  if (!same_shape(mask.shape(), flat) && !same_shape(mask.shape(), full))
+  const Shape flat = Shape{sizes.queries, sizes.keys}, full = Shape{sizes.batches, sizes.queries, sizes.keys};
+  if (mask.shape() != flat && mask.shape() != full)
     throw ShapeError(op, "a mask of shape " + shape_text(flat) + " or " + shape_text(full), mask.shape());
 }
 

@@ -47,7 +47,7 @@ void add(const AttentionProblem& p, index_t b, const kernels::SoftmaxRow* sums, 
 
 AttentionSummary summary_of(const AttentionProblem& p, const kernels::SoftmaxRow* sums) {
   const index_t sequences = std::min(p.batches, kSummarySequences);
-  std::vector<real> scores(static_cast<std::size_t>(p.queries * p.keys)), weights(scores.size());
+  std::vector<real> scores(p.queries * p.keys), weights(scores.size());
   AttentionSummary out;
   for (index_t h = 0; h < p.heads; ++h) {
     Totals totals;

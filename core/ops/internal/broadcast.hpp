@@ -7,8 +7,6 @@
 
 namespace xtape::inline XTAPE_DTYPE {
 
-inline index_t count_of(const Array& x) { return static_cast<index_t>(x.size()); }
-
 /// f(a, b) with broadcasting. Throws ShapeError if the shapes do not broadcast.
 Tensor broadcast_binary(const char* op, kernels::Binary f, const Array& a, const Array& b);
 
@@ -24,6 +22,6 @@ kernels::StridedLoop broadcast_loop(const char* op, const Shape& shape, const Sh
 
 /// Row-major strides of `shape`, 0 for dimensions of size 1. `shape` is aligned with the last of `rank` axes; the axes
 /// before it get 0.
-void broadcast_strides(const Shape& shape, std::size_t rank, index_t* strides);
+void broadcast_strides(const Shape& shape, index_t rank, index_t* strides);
 
 }  // namespace xtape::inline XTAPE_DTYPE

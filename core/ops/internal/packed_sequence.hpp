@@ -15,9 +15,9 @@ class PackedSequence {
   /// Lengths [B], or empty for sequences of T steps each. Throws ShapeError, or IndexError for a length outside 0..T.
   PackedSequence(const char* op, index_t batch, index_t time, const IndexArray& lengths, bool reverse);
 
-  index_t batch() const { return static_cast<index_t>(order_.size()); }
+  index_t batch() const { return std::ssize(order_); }
   index_t time() const { return time_; }
-  index_t rows() const { return static_cast<index_t>(place_.size()); }
+  index_t rows() const { return std::ssize(place_); }
   kernels::PackedSteps steps() const;
 
   /// x [B, T, I] -> [N, I]; x itself, detached, if its rows are in that order already.

@@ -41,18 +41,18 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
       weight_ih_(w.weight_ih.detach()),
       weight_hh_(w.weight_hh.detach()) {
   const index_t batch = order_.batch();
-  check_shape(op, "weight_ih", w.weight_ih.shape(), shape_of({layout.gates * hidden_, inputs_}));
+  check_shape(op, "weight_ih", w.weight_ih.shape(), Shape{layout.gates * hidden_, inputs_});
   const auto check_given = [op](const char* what, const Tensor& given, const Shape& shape) {
     if (given.defined()) check_shape(op, what, given.shape(), shape);
   };
-  check_given("bias_ih", w.bias_ih, shape_of({layout.gates * hidden_}));
-  check_given("bias_hh", w.bias_hh, shape_of({layout.gates * hidden_}));
-  check_given("a hidden state", h0, shape_of({batch, hidden_}));
-  check_given("a cell state", c0, shape_of({batch, hidden_}));
-  y_shape_ = sequence_ ? shape_of({batch, order_.time(), hidden_}) : shape_of({batch, hidden_});
+  check_given("bias_ih", w.bias_ih, Shape{layout.gates * hidden_});
+  check_given("bias_hh", w.bias_hh, Shape{layout.gates * hidden_});
+  check_given("a hidden state", h0, Shape{batch, hidden_});
+  check_given("a cell state", c0, Shape{batch, hidden_});
+  y_shape_ = sequence_ ? Shape{batch, order_.time(), hidden_} : Shape{batch, hidden_};
   element_count(y_shape_, op);
   x_ = order_.pack(x);
-  bias_ = zeros(shape_of({layout.columns * hidden_}));
+  bias_ = zeros(Shape{layout.columns * hidden_});
   add_bias(w.bias_ih, layout.input);
   add_bias(w.bias_hh, layout.hidden);
   project_inputs();
@@ -63,13 +63,13 @@ RecurrentForward::RecurrentForward(const char* op, const GateLayout& layout, con
     time_ = tape->next_step(name_);
     if (Probe* probe = Probe::active()) probe->recurrent_step(name_, kHiddenStream, time_);
   }
-  y_ = Array(y_shape_);
-  if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, count_of(y_));
+  y_ = empty_array(y_shape_);
+  if (order_.rows() < batch * order_.time()) kernels::fill(y_.data(), 0, numel(y_));
 }
 
 void RecurrentForward::project_inputs() {
   const index_t rows = order_.rows(), stride = layout_->columns * hidden_;
-  gates_ = Array(shape_of({rows, stride}));
+  gates_ = empty_array({rows, stride});
   index_t filled = 0;
   for (const GateBlock& block : layout_->input) {
     // Columns without an input start at zero.
@@ -91,10 +91,10 @@ void RecurrentForward::add_bias(const Tensor& bias, std::span<const GateBlock> b
 }
 
 void RecurrentForward::start(const Tensor& state, Array& before, Array& last) const {
-  before = Array(shape_of({order_.rows(), hidden_}));
-  last = Array(shape_of({order_.batch(), hidden_}));
+  before = empty_array({order_.rows(), hidden_});
+  last = empty_array({order_.batch(), hidden_});
   if (state.defined()) order_.sort(state.data(), hidden_, last.data());
-  else kernels::fill(last.data(), 0, count_of(last));
+  else kernels::fill(last.data(), 0, numel(last));
   std::copy_n(last.data(), first_rows() * hidden_, before.data());
 }
 
@@ -121,24 +121,24 @@ void RecurrentForward::show_gate(Probe& probe, const char* gate, real low, index
 }
 
 void RecurrentForward::show_states(Probe& probe, real low) const {
-  probe.on_units({layer(), kHiddenStream, low, 1, y_.data(), count_of(y_) / hidden_, hidden_, hidden_});
+  probe.on_units({layer(), kHiddenStream, low, 1, y_.data(), numel(y_) / hidden_, hidden_, hidden_});
 }
 
 Array RecurrentForward::sorted(const Array* upstream) const {
-  Array out = zeros(shape_of({order_.batch(), hidden_}));
+  Array out = zeros(Shape{order_.batch(), hidden_});
   if (upstream) order_.sort(upstream->data(), hidden_, out.data());
   return out;
 }
 
 Array RecurrentForward::in_batch_order(const Array& last) const {
-  Array out(last.shape());
+  Array out = empty_array(last.shape());
   order_.unsort(last.data(), hidden_, {out.data()});
   return out;
 }
 
 std::array<Tensor, 3> RecurrentForward::outputs() {
   std::array<Tensor, 3> out;
-  std::size_t i = 0;
+  index_t i = 0;
   out[i++] = Tensor(std::move(y_));
   if (sequence_) out[i++] = Tensor(in_batch_order(h_last_));
   if (layout_->cells) out[i++] = Tensor(in_batch_order(c_last_));
@@ -149,15 +149,15 @@ RecurrentBackward::RecurrentBackward(const RecurrentForward& pass, Grads& grads)
     : pass_(pass), grads_(grads), dy_(grads.upstream(0)) {
   const index_t batch = pass.order_.batch(), rows = pass.order_.rows();
   if (!dy_) {
-    dy_zeros_ = zeros(shape_of({batch, pass.order_.time(), pass.hidden_}));
+    dy_zeros_ = zeros(Shape{batch, pass.order_.time(), pass.hidden_});
     dy_ = &dy_zeros_;
   }
   dh_ = pass.sorted(pass.sequence_ ? grads.upstream(1) : nullptr);
   if (pass.layout_->cells) dc_ = pass.sorted(grads.upstream(pass.cell_output()));
-  dgates_ = Array(pass.gates_.shape());
+  dgates_ = empty_array(pass.gates_.shape());
   const bool watches = grads.watches_steps(), cells = pass.layout_->cells;
-  if (watches) dh_steps_ = Array(shape_of({rows, pass.hidden_}));
-  if (cells && (watches || grads.watches(pass.cell_output()))) dc_steps_ = Array(shape_of({rows, pass.hidden_}));
+  if (watches) dh_steps_ = empty_array({rows, pass.hidden_});
+  if (cells && (watches || grads.watches(pass.cell_output()))) dc_steps_ = empty_array({rows, pass.hidden_});
 }
 
 kernels::RecurrentGrads RecurrentBackward::arrays() {
@@ -181,7 +181,7 @@ void RecurrentBackward::finish(MatrixView second) {
   add_weights(3, layout.hidden, pass_.hidden_, states, second.data ? second : states);
   if (grads_.needs(4) || grads_.needs(5)) {
     const index_t columns = layout.columns * pass_.hidden_;
-    Array sums(shape_of({columns}));
+    Array sums = empty_array({columns});
     kernels::sum_axis(dgates_.data(), 1, pass_.order_.rows(), columns, 1, {sums.data()});
     add_bias(4, layout.input, sums);
     add_bias(5, layout.hidden, sums);
@@ -210,8 +210,8 @@ void RecurrentBackward::report_steps() {
 }
 
 void RecurrentBackward::report(const char* stream, const Array& step_grads, index_t time) {
-  Array grad(dh_.shape());
-  std::copy_n(step_grads.data() + time * count_of(grad), count_of(grad), grad.data());
+  Array grad = empty_array(dh_.shape());
+  std::copy_n(step_grads.data() + time * numel(grad), numel(grad), grad.data());
   grads_.step({pass_.name_, stream, pass_.sequence_ ? time : pass_.time_, grad});
 }
 
@@ -223,7 +223,7 @@ MatrixView RecurrentBackward::gates(const GateBlock& block, bool transposed) con
 void RecurrentBackward::add_input() {
   if (!grads_.needs(0)) return;
   const index_t rows = pass_.order_.rows(), inputs = pass_.inputs_, h = pass_.hidden_;
-  Array dx(shape_of({rows, inputs}));
+  Array dx = empty_array({rows, inputs});
   real beta = 0;
   for (const GateBlock& block : pass_.layout_->input) {  // dX = dG W
     gemm({rows, inputs, block.count * h}, gates(block, false),
@@ -233,8 +233,8 @@ void RecurrentBackward::add_input() {
   pass_.order_.unpack(dx, grads_.buffer(0));
 }
 
-void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width,
-                                    MatrixView first, MatrixView second) {
+void RecurrentBackward::add_weights(index_t input, std::span<const GateBlock> blocks, index_t width, MatrixView first,
+                                    MatrixView second) {
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)  // dW = dG^T X
@@ -242,7 +242,7 @@ void RecurrentBackward::add_weights(std::size_t input, std::span<const GateBlock
          {to.data + block.row * pass_.hidden_ * width, width}, {.beta = to.beta()});
 }
 
-void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums) {
+void RecurrentBackward::add_bias(index_t input, std::span<const GateBlock> blocks, const Array& sums) {
   if (!grads_.needs(input)) return;
   const Output to = grads_.buffer(input);
   for (const GateBlock& block : blocks)
@@ -250,7 +250,7 @@ void RecurrentBackward::add_bias(std::size_t input, std::span<const GateBlock> b
                     block.count * pass_.hidden_);
 }
 
-void RecurrentBackward::add_state(std::size_t input, const Array& grad) {
+void RecurrentBackward::add_state(index_t input, const Array& grad) {
   if (!grads_.needs(input)) return;
   pass_.order_.unsort(grad.data(), pass_.hidden_, grads_.buffer(input));
 }

@@ -52,10 +52,10 @@ class RecurrentForward {
   /// After the kernel: the outputs in the order of the tape, and their number.
   std::array<Tensor, 3> outputs();
   bool is_sequence() const { return sequence_; }
-  std::size_t output_count() const { return cell_output() + (layout_->cells ? 1 : 0); }
+  index_t output_count() const { return cell_output() + (layout_->cells ? 1 : 0); }
 
  private:
-  std::size_t cell_output() const { return sequence_ ? 2 : 1; }
+  index_t cell_output() const { return sequence_ ? 2 : 1; }
   friend class RecurrentBackward;
   friend class LagGradients;
 
@@ -97,10 +97,10 @@ class RecurrentBackward {
   void report_steps();
   void report(const char* stream, const Array& step_grads, index_t time);
   void add_input();
-  void add_weights(std::size_t input, std::span<const GateBlock> blocks, index_t width, kernels::MatrixView first,
+  void add_weights(index_t input, std::span<const GateBlock> blocks, index_t width, kernels::MatrixView first,
                    kernels::MatrixView second);
-  void add_bias(std::size_t input, std::span<const GateBlock> blocks, const Array& sums);
-  void add_state(std::size_t input, const Array& grad);
+  void add_bias(index_t input, std::span<const GateBlock> blocks, const Array& sums);
+  void add_state(index_t input, const Array& grad);
   kernels::MatrixView gates(const GateBlock& block, bool transposed) const;
 
   const RecurrentForward& pass_;

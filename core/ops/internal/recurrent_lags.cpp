@@ -10,32 +10,31 @@ namespace xtape::inline XTAPE_DTYPE {
 template <class Body>
 void LagGradients::for_rows(const Body& body) const {
   const kernels::PackedSteps steps = pass_.order_.steps();
-  const auto followed = static_cast<index_t>(length_.size());
+  const auto followed = std::ssize(length_);
   for (index_t s = 0; s < steps.steps; ++s) {
     const index_t sequences = std::min(followed, steps.offset[s + 1] - steps.offset[s]);
-    for (index_t sequence = 0; sequence < sequences; ++sequence)
-      body(s, static_cast<std::size_t>(sequence), steps.offset[s] + sequence);
+    for (index_t sequence = 0; sequence < sequences; ++sequence) body(s, sequence, steps.offset[s] + sequence);
   }
 }
 
 LagGradients::LagGradients(const RecurrentForward& pass, const Grads& grads)
     : pass_(pass),
-      length_(static_cast<std::size_t>(std::min(pass.order_.batch(), kLagSequences)), 0),
-      dy_(pass.y_shape_),
+      length_(std::min(pass.order_.batch(), kLagSequences), 0),
+      dy_(empty_array(pass.y_shape_)),
       dh_(pass.sorted(grads.upstream(1))),
-      dgates_(pass.gates_.shape()),
-      dh_steps_(pass.h_before_.shape()) {
-  for_rows([&](index_t, std::size_t sequence, index_t) { ++length_[sequence]; });
+      dgates_(empty_array(pass.gates_.shape())),
+      dh_steps_(empty_array(pass.h_before_.shape())) {
+  for_rows([&](index_t, index_t sequence, index_t) { ++length_[sequence]; });
   take_last_rows(grads.upstream(0));
   if (pass.layout_->cells) {
     dc_ = pass.sorted(grads.upstream(2));
-    dc_steps_ = Array(dh_steps_.shape());
+    dc_steps_ = empty_array(dh_steps_.shape());
   }
 }
 
 void LagGradients::take_last_rows(const Array* dy) {
   const kernels::PackedSteps steps = pass_.order_.steps();
-  for_rows([&](index_t s, std::size_t sequence, index_t row) {
+  for_rows([&](index_t s, index_t sequence, index_t row) {
     const index_t at = steps.place[row] * pass_.hidden_;
     if (dy && s + 1 == length_[sequence]) std::copy_n(dy->data() + at, pass_.hidden_, dy_.data() + at);
     else std::fill_n(dy_.data() + at, pass_.hidden_, real(0));
@@ -43,7 +42,7 @@ void LagGradients::take_last_rows(const Array* dy) {
 }
 
 kernels::RecurrentArrays LagGradients::followed(kernels::RecurrentArrays arrays) const {
-  arrays.steps.batch = static_cast<index_t>(length_.size());  // sequences are independent of each other
+  arrays.steps.batch = std::ssize(length_);  // sequences are independent of each other
   return arrays;
 }
 
@@ -58,9 +57,9 @@ kernels::RecurrentGrads LagGradients::arrays() {
 }
 
 std::vector<double> LagGradients::norms_by_lag(const Array& step_grads) const {
-  std::vector<double> norms(static_cast<std::size_t>(pass_.order_.steps().steps), 0);
-  for_rows([&](index_t s, std::size_t sequence, index_t row) {
-    double& norm = norms[static_cast<std::size_t>(length_[sequence] - 1 - s)];
+  std::vector<double> norms(pass_.order_.steps().steps, 0);
+  for_rows([&](index_t s, index_t sequence, index_t row) {
+    double& norm = norms[length_[sequence] - 1 - s];
     norm = kernels::joint_norm(norm, kernels::norm(step_grads.data() + row * pass_.hidden_, pass_.hidden_));
   });
   return norms;

@@ -11,22 +11,22 @@
 namespace xtape::theory {
 
 inline Array normal_array(const Shape& shape, Random& random, double stddev = 1, double mean = 0) {
-  Array out(shape);
+  Array out = empty_array(shape);
   for (real& value : out) value = static_cast<real>(mean + stddev * random.normal());
   return out;
 }
 
 /// [rows, columns] from numbers row by row. (xtensor cannot tell nested braces of one row from a copy.)
-inline Array matrix(std::size_t rows, std::initializer_list<double> values) {
-  Array out(Shape{rows, values.size() / rows});
+inline Array matrix(index_t rows, std::initializer_list<double> values) {
+  Array out = empty_array({rows, std::ssize(values) / rows});
   std::copy(values.begin(), values.end(), out.begin());
   return out;
 }
 
 /// [size, size] with `value` on the diagonal.
-inline Array diagonal(std::size_t size, double value) {
+inline Array diagonal(index_t size, double value) {
   Array out = Tensor::zeros({size, size}).value();
-  for (std::size_t i = 0; i < size; ++i) out(i, i) = static_cast<real>(value);
+  for (index_t i = 0; i < size; ++i) out(i, i) = static_cast<real>(value);
   return out;
 }
 
@@ -54,7 +54,7 @@ inline double nonzeros(const Array& a) {
 
 /// Product of two matrices, in plain loops.
 inline Array product(const Array& a, const Array& b) {
-  Array out = Tensor::zeros({a.shape(0), b.shape(1)}).value();
+  Array out = Tensor::zeros({shape_of(a)[0], shape_of(b)[1]}).value();
   for (std::size_t i = 0; i < a.shape(0); ++i)
     for (std::size_t k = 0; k < a.shape(1); ++k)
       for (std::size_t j = 0; j < b.shape(1); ++j) out(i, j) += a(i, k) * b(k, j);

@@ -97,11 +97,7 @@ std::string last_line(const std::string& path) {
 class Sweep {
  public:
   Sweep(const std::vector<SweepRun>& runs, const SweepBody& body, const SweepOptions& options)
-      : runs_(runs),
-        body_(body),
-        options_(options),
-        lock_(options.directory),
-        console_(static_cast<index_t>(runs.size()), true) {
+      : runs_(runs), body_(body), options_(options), lock_(options.directory), console_(std::ssize(runs), true) {
     fs::create_directories(options.directory + "/logs");
     for (const SweepRun& run : runs) outcomes_.push_back({options.directory + "/" + run.name});
   }

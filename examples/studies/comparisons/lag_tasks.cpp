@@ -12,8 +12,8 @@ constexpr index_t kValidationBatches = 8, kValidationBatch = 64;
 constexpr double kNearSum = 0.1;
 
 Example example_of(const AddingBatch& batch) {
-  const auto rows = batch.targets.size();
-  Array values(Shape{rows, batch.inputs.size() / rows / 2, 2}), sums(Shape{rows});
+  const index_t rows = std::ssize(batch.targets);
+  Array values = empty_array({rows, std::ssize(batch.inputs) / rows / 2, 2}), sums = empty_array({rows});
   std::copy(batch.inputs.begin(), batch.inputs.end(), values.begin());
   std::copy(batch.targets.begin(), batch.targets.end(), sums.begin());
   return {.values = std::move(values), .sums = std::move(sums), .lags = batch.lags};
@@ -86,7 +86,7 @@ Tensor loss_of(const Tensor& outputs, const Example& example) {
 Tensor last_loss_of(const Tensor& outputs, const Example& example) {
   if (example.sums.defined()) return loss_of(outputs, example);
   const index_t last = last_step(outputs);
-  IndexArray targets(Shape{example.targets.shape()[0], 1});
+  IndexArray targets = empty_array<IndexArray>({shape_of(example.targets)[0], 1});
   for (std::size_t b = 0; b < targets.size(); ++b) targets(b, 0) = example.targets(b, last);
   return cross_entropy(slice(outputs, 1, last), targets);
 }

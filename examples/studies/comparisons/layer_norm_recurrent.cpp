@@ -32,7 +32,7 @@ LayerNormRecurrent::LayerNormRecurrent(const Scope& scope, index_t input, index_
 Tensor LayerNormRecurrent::operator()(const Tensor& x) const {
   const Tensor a = linear(x, weights_.weight_ih);
   const Tensor inputs = cell_ == CellKind::rnn ? a : norm_input_(a);
-  const Tensor zeros = Tensor::zeros({static_cast<std::size_t>(x.size(0)), static_cast<std::size_t>(hidden_)});
+  const Tensor zeros = Tensor::zeros({x.size(0), hidden_});
   State state = {zeros, zeros};
   std::vector<Tensor> states;
   for (index_t t = 0; t < x.size(1); ++t) {

@@ -22,7 +22,7 @@ class TextPiece {
     const Vocabulary vocabulary = Vocabulary::characters(text);
     const IndexArray ids = vocabulary.encode(text);
     vocab_ = vocabulary.size();
-    if (static_cast<index_t>(ids.size()) < options.train_symbols + 2 * options.other_symbols)
+    if (numel(ids) < options.train_symbols + 2 * options.other_symbols)
       throw ValueError("overfit_task", file + " has only " + std::to_string(ids.size()) + " symbols");
     auto cut = [begin = ids.begin()](index_t count) mutable {
       const auto from = begin;
@@ -38,10 +38,10 @@ class TextPiece {
 
   Batch windows(index_t step, index_t batch) const {
     Random random(seed_, substream(stream_id("overfit windows"), static_cast<std::uint64_t>(step)));
-    const Shape shape = {static_cast<std::size_t>(batch), static_cast<std::size_t>(context_)};
-    Batch out{IndexArray(shape), IndexArray(shape)};
+    const Shape shape = {batch, context_};
+    Batch out{empty_array<IndexArray>(shape), empty_array<IndexArray>(shape)};
     for (index_t b = 0; b < batch; ++b) {
-      const auto from = train_.begin() + random.below(static_cast<index_t>(train_.size()) - context_);
+      const auto from = train_.begin() + random.below(std::ssize(train_) - context_);
       std::copy_n(from, context_, out.inputs.begin() + b * context_);
       std::copy_n(from + 1, context_, out.targets.begin() + b * context_);
     }
@@ -51,7 +51,7 @@ class TextPiece {
   /// As much of the training part as of the other parts, so that all cost the same.
   std::vector<Batch> reading(Part part) const {
     const std::vector<index_t>& all = part == Part::train ? train_ : part == Part::test ? test_ : validation_;
-    IndexArray ids(Shape{std::min(all.size(), validation_.size())});
+    IndexArray ids = empty_array<IndexArray>({std::min(std::ssize(all), std::ssize(validation_))});
     std::copy_n(all.begin(), ids.size(), ids.begin());
     return reading_batches(ids, context_, kReadingBatch);
   }
@@ -97,7 +97,7 @@ OverfitTask digits_task(ParamStore& store, const std::string& file, const Overfi
     const ImageSet& set = images->train();
     Random random(seed, substream(stream_id("overfit images"), static_cast<std::uint64_t>(step)));
     std::vector<index_t> items;
-    for (index_t b = 0; b < batch; ++b) items.push_back(random.below(static_cast<index_t>(set.size())));
+    for (index_t b = 0; b < batch; ++b) items.push_back(random.below(std::ssize(set)));
     return loss(set, items);
   };
   out.loss = [images, loss](Part part) {

@@ -41,7 +41,7 @@ struct Subject {
 
 /// One sequence, [1, n, width].
 Array input_of(const Sizes& sizes) {
-  Array x(Shape{1, static_cast<std::size_t>(sizes.n), static_cast<std::size_t>(sizes.width)});
+  Array x = empty_array({1, sizes.n, sizes.width});
   Random random(2, "input");
   for (real& value : x) value = static_cast<real>(random.normal());
   return x;

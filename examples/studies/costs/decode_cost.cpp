@@ -29,8 +29,7 @@ struct Decoder {
         layer(store.root(), {.width = kWidth, .heads = kHeads, .attention = attention_config(name, kHeads)}),
         cache(layer.cache(kBatch, 2 * length)) {
     for (index_t done = 0; done < length; done += 128)
-      layer.step(Tensor::ones({kBatch, static_cast<std::size_t>(std::min<index_t>(128, length - done)), kWidth}),
-                 cache);
+      layer.step(Tensor::ones({kBatch, std::min<index_t>(128, length - done), kWidth}), cache);
   }
 
   /// Processor seconds for one token of every sequence, the least of several runs of so many tokens.

@@ -21,7 +21,7 @@ struct CaseMaker {
 
   static RecurrentWeights weights(Args a) { return {a[2], a[3], a[4], a[5]}; }
 
-  static std::vector<Array> inputs(const Shape& x, std::size_t gates, std::size_t hidden, bool cells) {
+  static std::vector<Array> inputs(const Shape& x, index_t gates, index_t hidden, bool cells) {
     std::vector<Array> out = {sample(x, 91),
                               sample({x[0], hidden}, 92),
                               sample({gates * hidden, x.back()}, 93),
@@ -33,7 +33,7 @@ struct CaseMaker {
   }
 
   template <class Op>
-  void sequences(const char* op, const std::string& title, std::size_t gates, bool cells, Op run) {
+  void sequences(const char* op, const std::string& title, index_t gates, bool cells, Op run) {
     const auto add = [&](const char* variant, const SequenceOptions& options) {
       cases.push_back({op, title + variant, inputs({3, 4, 2}, gates, 3, cells),
                        [run, options](Args a) { return joined(run(a, options)); }});
@@ -44,7 +44,7 @@ struct CaseMaker {
   }
 
   template <class Op>
-  void cell(const char* op, const std::string& title, std::size_t gates, bool cells, Op run) {
+  void cell(const char* op, const std::string& title, index_t gates, bool cells, Op run) {
     cases.push_back({op, title, inputs({2, 3}, gates, 3, cells), run});
   }
 };

@@ -24,7 +24,7 @@ struct Stored {
 
   Stored(index_t rows, index_t columns, bool transposed, index_t gap, std::uint64_t seed) {
     const index_t stored_rows = transposed ? columns : rows, stride = (transposed ? rows : columns) + gap;
-    numbers = sample({static_cast<std::size_t>(stored_rows * stride)}, seed);
+    numbers = sample({stored_rows * stride}, seed);
     factor = {numbers.data(), stride, transposed};
   }
   double at(index_t i, index_t j) const {
@@ -72,11 +72,11 @@ void check_product(const Problem& p, std::uint64_t seed) {
        " ", p.gap_c, " alpha ", p.alpha, " beta ", p.beta);
   const Stored a(p.m, p.k, p.transpose_a, p.gap_a, 3 * seed), b(p.k, p.n, p.transpose_b, p.gap_b, 3 * seed + 1);
   const index_t stride = p.n + p.gap_c;
-  Array c = sample({static_cast<std::size_t>(p.m * stride)}, 3 * seed + 2);
+  Array c = sample({p.m * stride}, 3 * seed + 2);
   const Array before = c;
   for (index_t i = 0; p.beta == 0 && i < p.m; ++i)  // old values of c must not be read
     std::fill_n(c.data() + i * stride, p.n, std::numeric_limits<real>::quiet_NaN());
-  const Array shifts = sample({static_cast<std::size_t>(p.n)}, 3 * seed + 5);
+  const Array shifts = sample({p.n}, 3 * seed + 5);
   const real* bias = seed % 2 ? shifts.data() : nullptr;
   kernels::gemm({p.m, p.n, p.k}, a.factor, b.factor, {c.data(), stride},
                 {.alpha = static_cast<real>(p.alpha), .beta = static_cast<real>(p.beta), .bias = bias});
@@ -125,7 +125,7 @@ TEST_CASE("gemm: the bits do not depend on the number of threads or on the divis
   for (const auto& [m, n, k] : shapes) {
     for (int transposes = 0; transposes < 4; ++transposes) {
       const Stored a(m, k, (transposes & 1) != 0, 3, 1), b(k, n, (transposes & 2) != 0, 2, 2);
-      const Array start = counting({static_cast<std::size_t>(m * n)});
+      const Array start = counting({m * n});
       Array alone;
       for (int count : {1, 2, 3, 4, 7}) {
         INFO(m, " ", n, " ", k, " transposes ", transposes, " threads ", count);
@@ -153,13 +153,13 @@ TEST_CASE("gemm: skipping the causally masked part changes no bit of the other p
     for (index_t first : {index_t{-20}, index_t{1}, columns / 2, columns + 5}) {
       INFO(rows, " ", columns, " ", width, " first ", first);
       // Row i of the scores [rows, columns] is zero from column first + i on.
-      Array scores = sample({static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, 1);
+      Array scores = sample({rows, columns}, 1);
       for (index_t i = 0; i < rows; ++i)
         for (index_t j = std::max<index_t>(0, first + i); j < columns; ++j) scores(i, j) = 0;
       const Stored values(columns, width, false, 0, 2), queries(rows, width, false, 0, 3);
       const MatrixView a{scores.data(), columns}, across{scores.data(), columns, true};
 
-      Array want(Shape{static_cast<std::size_t>(rows * width)}), got = want;
+      Array want = empty_array({rows * width}), got = want;
       kernels::gemm({rows, width, columns}, a, values.factor, {want.data(), width});
       kernels::gemm({rows, width, columns}, a, values.factor, {got.data(), width}, {}, {CausalSkip::Operand::a, first});
       check_equal(got, want);
@@ -168,13 +168,13 @@ TEST_CASE("gemm: skipping the causally masked part changes no bit of the other p
       kernels::gemm({rows, width, columns}, a, packed, {got.data(), width}, {}, {CausalSkip::Operand::a, first});
       check_equal(got, want);
 
-      want = got = Array(Shape{static_cast<std::size_t>(columns * width)});
+      want = got = empty_array({columns * width});
       kernels::gemm({columns, width, rows}, across, queries.factor, {want.data(), width});
       kernels::gemm({columns, width, rows}, across, queries.factor, {got.data(), width}, {},
                     {CausalSkip::Operand::transposed_a, first});
       check_equal(got, want);
 
-      want = got = Array(Shape{static_cast<std::size_t>(rows * columns)});
+      want = got = empty_array({rows * columns});
       const kernels::PackedMatrix keys({values.factor.data, values.factor.stride, true}, width, columns);
       kernels::gemm({rows, columns, width}, queries.factor, keys, {want.data(), columns});
       kernels::gemm({rows, columns, width}, queries.factor, keys, {got.data(), columns}, {},
@@ -203,7 +203,7 @@ TEST_CASE("gemm: a product with inner dimension 0 scales c by beta") {
 }
 
 TEST_CASE("gemm: NaN and infinity stay in the rows and columns that hold them") {
-  Array a = Tensor::ones({20, 30}).value(), b = Tensor::ones({30, 40}).value(), c(Shape{20, 40});
+  Array a = Tensor::ones({20, 30}).value(), b = Tensor::ones({30, 40}).value(), c = empty_array({20, 40});
   a(3, 29) = std::numeric_limits<real>::quiet_NaN();
   b(0, 39) = std::numeric_limits<real>::infinity();
   kernels::gemm({20, 40, 30}, {a.data(), 30}, {b.data(), 40}, {c.data(), 40});
@@ -231,7 +231,7 @@ TEST_CASE("gemm: a packed factor serves products of any leading part of it") {
                                             {0, 5, 3}}) {
       INFO(m, " ", columns, " ", depth, transposed ? " transposed" : "");
       const Stored a(m, depth, false, 1, 8);
-      Array got = Tensor::ones({static_cast<std::size_t>(m * columns)}).value(), want = got;
+      Array got = Tensor::ones({m * columns}).value(), want = got;
       kernels::gemm({m, columns, depth}, a.factor, packed, {got.data(), columns}, {.alpha = real(0.5), .beta = 1});
       kernels::gemm({m, columns, depth}, a.factor, b.factor, {want.data(), columns}, {.alpha = real(0.5), .beta = 1});
       check_near(got, want, {tolerance(1e-12, 1e-5), tolerance(1e-13, 1e-5)});

@@ -23,111 +23,108 @@ namespace {
 const std::size_t kLengths[] = {1, 5, 16, 33, 100, 1000};
 
 /// Runs one kernel on fresh random arrays and returns its output.
-using Run = std::function<Array(const Isa&, std::size_t n)>;
+using Run = std::function<Array(const Isa&, index_t n)>;
 
-Array sample_row(std::size_t n) { return sample({n}, 99); }
+Array sample_row(index_t n) { return sample({n}, 99); }
 
 std::vector<std::pair<std::string, Run>> all_runs() {
   std::vector<std::pair<std::string, Run>> runs;
-  const auto count = [](std::size_t n) { return static_cast<index_t>(n); };
   for (const Unary f :
        {Unary::exp, Unary::log, Unary::sqrt, Unary::tanh, Unary::sigmoid, Unary::relu, Unary::gelu, Unary::gelu_tanh}) {
     const std::string name = "unary " + std::to_string(static_cast<int>(f));
     const double low = f == Unary::log || f == Unary::sqrt ? 0.01 : -6;
-    runs.emplace_back(name, [=](const Isa& isa, std::size_t n) {
-      Array y(Shape{n});
-      isa.unary.value(f, {}, sample({n}, 1, low, 6).data(), y.data(), count(n));
+    runs.emplace_back(name, [=](const Isa& isa, index_t n) {
+      Array y = empty_array({n});
+      isa.unary.value(f, {}, sample({n}, 1, low, 6).data(), y.data(), n);
       return y;
     });
-    runs.emplace_back(name + " backward, added", [=](const Isa& isa, std::size_t n) {
+    runs.emplace_back(name + " backward, added", [=](const Isa& isa, index_t n) {
       const Array x = sample({n}, 1, low, 6);
-      Array y(Shape{n}), dx = sample_row(n);
-      isa.unary.value(f, {}, x.data(), y.data(), count(n));
-      isa.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), {dx.data(), true}, count(n));
+      Array y = empty_array({n}), dx = sample_row(n);
+      isa.unary.value(f, {}, x.data(), y.data(), n);
+      isa.unary.backward(f, {}, x.data(), y.data(), sample({n}, 2).data(), {dx.data(), true}, n);
       return dx;
     });
   }
   for (const Unary f : {Unary::gelu, Unary::gelu_tanh})
-    runs.emplace_back("derivative " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
-      Array y(Shape{n}), derivative(Shape{n});
-      isa.unary.value_and_derivative(f, {}, sample({n}, 1, -6, 6).data(), y.data(), derivative.data(), count(n));
+    runs.emplace_back("derivative " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, index_t n) {
+      Array y = empty_array({n}), derivative = empty_array({n});
+      isa.unary.value_and_derivative(f, {}, sample({n}, 1, -6, 6).data(), y.data(), derivative.data(), n);
       return derivative;
     });
   for (const Binary f : {Binary::add, Binary::sub, Binary::mul, Binary::div, Binary::pow, Binary::mul_no_nan,
                          Binary::pow_base, Binary::pow_exponent})
     for (const index_t step_a : {0, 1})
       for (const index_t step_b : {0, 1})
-        runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, std::size_t n) {
-          Array y(Shape{n});
+        runs.emplace_back("binary " + std::to_string(static_cast<int>(f)), [=](const Isa& isa, index_t n) {
+          Array y = empty_array({n});
           isa.arithmetic.binary(f, sample({n}, 1, 0.1, 3).data(), step_a, sample({n}, 2, 0.1, 3).data(), step_b,
-                                y.data(), count(n));
+                                y.data(), n);
           return y;
         });
-  runs.emplace_back("affine", [=](const Isa& isa, std::size_t n) {
-    Array y(Shape{n});
-    isa.arithmetic.affine(sample_row(n).data(), real(0.3), real(-2), y.data(), count(n));
+  runs.emplace_back("affine", [=](const Isa& isa, index_t n) {
+    Array y = empty_array({n});
+    isa.arithmetic.affine(sample_row(n).data(), real(0.3), real(-2), y.data(), n);
     return y;
   });
-  runs.emplace_back("product, added", [=](const Isa& isa, std::size_t n) {
+  runs.emplace_back("product, added", [=](const Isa& isa, index_t n) {
     Array y = sample_row(n);
-    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), {y.data(), true}, count(n));
+    isa.arithmetic.product(sample({n}, 1).data(), sample({n}, 2).data(), real(0.7), {y.data(), true}, n);
     return y;
   });
-  runs.emplace_back("sums", [=](const Isa& isa, std::size_t n) {
+  runs.emplace_back("sums", [=](const Isa& isa, index_t n) {
     const Array x = sample({n}, 1, 0, 1), y = sample({n}, 2, 0, 1);
-    return row({isa.reduce.sum(x.data(), count(n)), isa.reduce.sum_of_squares(x.data(), count(n)),
-                isa.reduce.dot(x.data(), y.data(), count(n)),
-                static_cast<double>(isa.softmax.max(x.data(), count(n)))});
+    return row({isa.reduce.sum(x.data(), n), isa.reduce.sum_of_squares(x.data(), n),
+                isa.reduce.dot(x.data(), y.data(), n), static_cast<double>(isa.softmax.max(x.data(), n))});
   });
-  runs.emplace_back("column sums", [=](const Isa& isa, std::size_t n) {
-    Array y(Shape{n});
-    isa.reduce.column_sums(sample({7, n}, 1, 0, 1).data(), 7, count(n), count(n), y.data());
+  runs.emplace_back("column sums", [=](const Isa& isa, index_t n) {
+    Array y = empty_array({n});
+    isa.reduce.column_sums(sample({7, n}, 1, 0, 1).data(), 7, n, n, y.data());
     return y;
   });
-  runs.emplace_back("softmax", [=](const Isa& isa, std::size_t n) {
-    Array y(Shape{n});
-    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
+  runs.emplace_back("softmax", [=](const Isa& isa, index_t n) {
+    Array y = empty_array({n});
+    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), n);
     return y;
   });
-  runs.emplace_back("softmax backward", [=](const Isa& isa, std::size_t n) {
-    Array y(Shape{n}), dx = sample_row(n);
-    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), count(n));
-    isa.softmax.softmax_backward(y.data(), sample({n}, 2).data(), {dx.data(), true}, count(n));
+  runs.emplace_back("softmax backward", [=](const Isa& isa, index_t n) {
+    Array y = empty_array({n}), dx = sample_row(n);
+    isa.softmax.softmax(sample({n}, 1, -5, 5).data(), y.data(), n);
+    isa.softmax.softmax_backward(y.data(), sample({n}, 2).data(), {dx.data(), true}, n);
     return dx;
   });
-  runs.emplace_back("log of a sum of exponentials", [=](const Isa& isa, std::size_t n) {
-    const kernels::LogSum sum = isa.softmax.log_sum_exp(sample({n}, 1, -5, 5).data(), count(n));
+  runs.emplace_back("log of a sum of exponentials", [=](const Isa& isa, index_t n) {
+    const kernels::LogSum sum = isa.softmax.log_sum_exp(sample({n}, 1, -5, 5).data(), n);
     return row({static_cast<double>(sum.shift), sum.total});
   });
-  runs.emplace_back("shifted exponentials", [=](const Isa& isa, std::size_t n) {
-    Array y(Shape{n});
-    isa.softmax.scaled_exp(sample({n}, 1, -5, 1).data(), real(1.25), real(0.5), real(-0.1), {y.data()}, count(n));
+  runs.emplace_back("shifted exponentials", [=](const Isa& isa, index_t n) {
+    Array y = empty_array({n});
+    isa.softmax.scaled_exp(sample({n}, 1, -5, 1).data(), real(1.25), real(0.5), real(-0.1), {y.data()}, n);
     return y;
   });
-  runs.emplace_back("layer norm and its gradients", [=](const Isa& isa, std::size_t n) {
+  runs.emplace_back("layer norm and its gradients", [=](const Isa& isa, index_t n) {
     const Array x = sample({n}, 1, -2, 3), weight = sample({n}, 2, 0.5, 2), bias = sample({n}, 3), dy = sample({n}, 4);
     Array out = Tensor::zeros({4, n}).value();
     double mean = 0;
     real inverse = 0;
-    isa.layer_norm.layer_norm({x.data(), weight.data(), bias.data(), 1e-2, 1, count(n)}, 0, out.data(), &mean,
-                              &inverse);
-    const kernels::NormRows in{x.data(), weight.data(), 1e-2, &mean, &inverse, dy.data(), 1, count(n)};
+    isa.layer_norm.layer_norm({x.data(), weight.data(), bias.data(), 1e-2, 1, n}, 0, out.data(), &mean, &inverse);
+    const kernels::NormRows in{x.data(), weight.data(), 1e-2, &mean, &inverse, dy.data(), 1, n};
     isa.layer_norm.layer_norm_backward(in, {out.data() + n}, out.data() + 2 * n, out.data() + 3 * n);
     return out;
   });
   runs.emplace_back("a transposed square", [=](const Isa& isa, std::size_t) {
     const index_t side = kernels::kSquare, step = side + 3, to_step = side + 1;
-    const Array x = sample({static_cast<std::size_t>(side * step)}, 1);
+    const Array x = sample({side * step}, 1);
     Array y = sample_row(static_cast<std::size_t>(side * to_step));
     isa.shape.transpose(x.data(), step, 0, y.data(), to_step);
     for (index_t i = 0; i < side; ++i)
       for (index_t j = 0; j < side; ++j) CHECK(y.data()[i * to_step + j] == x.data()[j * step + i]);
     return y;
   });
-  runs.emplace_back("adam", [=](const Isa& isa, std::size_t n) {
+  runs.emplace_back("adam", [=](const Isa& isa, index_t n) {
     Array value = sample({n}, 1), first = sample({n}, 2), second = sample({n}, 3, 0.1, 1);
     isa.optim.adam({0.9, 0.999, 1e-8, 1e-2, 1.5, 0.01, 0.02}, sample({n}, 4).data(), value.data(), first.data(),
-                   second.data(), count(n));
+                   second.data(), n);
     return value;
   });
   return runs;
@@ -151,7 +148,7 @@ TEST_CASE("the kernels of all instruction sets agree to rounding") {
   const std::vector<const Isa*> isas = usable_isas();
   const Limits limits{tolerance(2e-14, 4e-6), tolerance(2e-14, 4e-6)};
   for (const auto& [name, run] : all_runs()) {
-    for (const std::size_t n : kLengths) {
+    for (const index_t n : kLengths) {
       const Array want = run(*isas[0], n);
       for (const Isa* isa : isas) {
         INFO(name, " ", isa->name, " against plain, length ", n);
@@ -165,7 +162,7 @@ TEST_CASE("the instruction sets with fused multiply-add give the same bits of ex
   const std::vector<const Isa*> isas = usable_isas();
   if (isas.size() < 3) return;
   const Array x = sample({100003}, 1, -110, 95);
-  Array v3(x.shape()), v4(x.shape());
+  Array v3 = empty_array(x.shape()), v4 = empty_array(x.shape());
   isas[1]->unary.value(Unary::exp, {}, x.data(), v3.data(), 100003);
   isas[2]->unary.value(Unary::exp, {}, x.data(), v4.data(), 100003);
   check_equal(v3, v4);

@@ -80,7 +80,7 @@ TEST_CASE("float functions are within a few units in the last place over the who
   std::vector<real> y(x.size());
   for (const kernels::Isa* isa : usable_isas()) {
     for (const MathFunction& f : kFunctions) {
-      isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+      isa->unary.value(f.op, {}, x.data(), y.data(), std::ssize(x));
       const Worst worst = worst_error(f, x, y);
       std::printf("%-5s %-8s worst error %6.2f units, at %.9g\n", isa->name, f.name, worst.units, worst.at);
       INFO(isa->name, " ", f.name, " at ", worst.at);
@@ -96,7 +96,7 @@ TEST_CASE("gelu is accurate to a few units in the last place where it is not tin
   std::vector<real> y(x.size());
   MathFunction f = kFunctions[3];
   for (const kernels::Isa* isa : usable_isas()) {
-    isa->unary.value(f.op, {}, x.data(), y.data(), static_cast<index_t>(x.size()));
+    isa->unary.value(f.op, {}, x.data(), y.data(), std::ssize(x));
     const Worst worst = worst_error(f, x, y);
     INFO(isa->name, " ", worst.units, " at ", worst.at);
     CHECK(worst.units <= 8);
@@ -107,7 +107,7 @@ TEST_CASE("attention weights are exact to rounding, and the weight of a score of
   std::vector<real> scores = {0};
   for (int i = 1; i < 1'000'000; ++i) scores.push_back(static_cast<real>(-1e-4 * i));
   scores.push_back(-kInf);
-  const index_t n = static_cast<index_t>(scores.size());
+  const index_t n = std::ssize(scores);
   for (const kernels::Isa* isa : usable_isas()) {
     const index_t lanes = isa->attention.lanes, stride = (n + lanes - 1) / lanes * lanes;
     std::vector<real> weights = scores;

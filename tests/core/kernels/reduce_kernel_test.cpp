@@ -18,11 +18,11 @@ const std::size_t kRowLengths[] = {0,   1,   7,   8,   15,  16,   17,   63,    6
 }  // namespace
 
 TEST_CASE("sums, sums of squares and dot products") {
-  for (const std::size_t n : kRowLengths) {
+  for (const index_t n : kRowLengths) {
     INFO(n);
     const Array x = sample({n}, 1, -1, 2), y = sample({n}, 2, 0, 1);
     long double sum = 0, squares = 0, dot = 0, size = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       sum += static_cast<long double>(x(i));
       size += std::abs(static_cast<long double>(x(i)));
       squares += static_cast<long double>(x(i)) * static_cast<long double>(x(i));
@@ -45,13 +45,13 @@ TEST_CASE("squares that overflow or underflow in float are summed in double") {
 }
 
 TEST_CASE("a single NaN or infinity anywhere makes all_finite false") {
-  for (const std::size_t n : {1u, 15u, 16u, 17u, 300u, 1025u}) {
+  for (const index_t n : {1, 15, 16, 17, 300, 1025}) {
     Array x = sample({n}, 1);
     const auto finite = [&] { return kernels::isa().reduce.all_finite(x.data(), static_cast<index_t>(n)); };
     CHECK(finite());
     x(n / 2) = std::numeric_limits<real>::max();
     CHECK(finite());
-    for (const std::size_t at : {std::size_t{0}, n / 3, n - 1}) {
+    for (const index_t at : {index_t{0}, n / 3, n - 1}) {
       for (const real bad : {std::numeric_limits<real>::quiet_NaN(), std::numeric_limits<real>::infinity(),
                              -std::numeric_limits<real>::infinity()}) {
         const real old = std::exchange(x(at), bad);
@@ -64,7 +64,7 @@ TEST_CASE("a single NaN or infinity anywhere makes all_finite false") {
 
 TEST_CASE("the largest magnitude, and NaN if an element is not finite") {
   CHECK(kernels::largest_magnitude(nullptr, 0) == 0);
-  for (const std::size_t n : kRowLengths) {
+  for (const index_t n : kRowLengths) {
     if (n == 0) continue;
     INFO(n);
     Array x = sample({n}, 1);
@@ -79,7 +79,7 @@ TEST_CASE("the largest magnitude, and NaN if an element is not finite") {
       CHECK(bound >= most * 0.999999);
       CHECK(bound <= most * 1.01 * std::sqrt(static_cast<double>(n)) + 1e-17);
     }
-    for (const std::size_t at : {std::size_t{0}, n / 3, n - 1}) {
+    for (const index_t at : {index_t{0}, n / 3, n - 1}) {
       const real old = std::exchange(x(at), -std::numeric_limits<real>::max());
       CHECK(largest() == std::numeric_limits<real>::max());
       for (const double bad : {kInf, -kInf, kNaN}) {
@@ -93,7 +93,7 @@ TEST_CASE("the largest magnitude, and NaN if an element is not finite") {
 }
 
 TEST_CASE("sums over a middle axis, stored or added to the output, with a divisor") {
-  for (const auto& [outer, count, inner] : {std::array<std::size_t, 3>{1, 1000, 3},
+  for (const auto& [outer, count, inner] : {std::array<index_t, 3>{1, 1000, 3},
                                             {3, 5, 1},
                                             {4, 65, 7},
                                             {1, 200, 300},
@@ -106,11 +106,11 @@ TEST_CASE("sums over a middle axis, stored or added to the output, with a diviso
     for (const bool accumulate : {false, true}) {
       Array out = Tensor::ones({outer, inner}).value();
       if (!accumulate) out.fill(std::numeric_limits<real>::quiet_NaN());
-      Array want(Shape{outer, inner});
-      for (std::size_t o = 0; o < outer; ++o)
-        for (std::size_t i = 0; i < inner; ++i) {
+      Array want = empty_array({outer, inner});
+      for (index_t o = 0; o < outer; ++o)
+        for (index_t i = 0; i < inner; ++i) {
           double total = 0;
-          for (std::size_t c = 0; c < count; ++c) total += static_cast<double>(x(o, c, i));
+          for (index_t c = 0; c < count; ++c) total += static_cast<double>(x(o, c, i));
           want(o, i) = static_cast<real>(total / 2 + (accumulate ? 1 : 0));
         }
       kernels::sum_axis(x.data(), static_cast<index_t>(outer), static_cast<index_t>(count), static_cast<index_t>(inner),
@@ -122,8 +122,8 @@ TEST_CASE("sums over a middle axis, stored or added to the output, with a diviso
 
 TEST_CASE("the maximum of elements that are all minus infinity is minus infinity") {
   const real inf = std::numeric_limits<real>::infinity();
-  for (const std::size_t n : {1u, 2u, 16u, 40u}) {
-    Array x(Shape{n});
+  for (const index_t n : {1, 2, 16, 40}) {
+    Array x = empty_array({n});
     x.fill(-inf);
     const auto largest = [&] { return kernels::isa().softmax.max(x.data(), static_cast<index_t>(n)); };
     CHECK(largest() == -inf);

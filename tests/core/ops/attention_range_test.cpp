@@ -9,7 +9,7 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 /// One head of one sequence with rows of width 1.
-Array one_head(std::initializer_list<double> values) { return array({1, 1, values.size(), 1}, values); }
+Array one_head(std::initializer_list<double> values) { return array({1, 1, std::ssize(values), 1}, values); }
 
 Array multiplied(double factor, Array x) {
   for (real& element : x) element = static_cast<real>(factor * static_cast<double>(element));

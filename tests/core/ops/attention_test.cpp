@@ -14,21 +14,19 @@ index_t axis(const Tensor& x, index_t i) { return x.size(i); }
 
 /// Repeats every key head for each query head that reads it: [B, H', S, D] -> [B, H, S, D].
 Tensor repeated(const Tensor& x, index_t heads) {
-  const auto size = [](index_t i) { return static_cast<std::size_t>(i); };
   const index_t group = heads / axis(x, 1);
-  const Tensor ones =
-      Tensor::ones({size(axis(x, 0)), size(axis(x, 1)), size(group), size(axis(x, 2)), size(axis(x, 3))});
+  const Tensor ones = Tensor::ones({axis(x, 0), axis(x, 1), group, axis(x, 2), axis(x, 3)});
   const Tensor apart = reshape(x, {axis(x, 0), axis(x, 1), 1, axis(x, 2), axis(x, 3)});
   return reshape(apart * ones, {axis(x, 0), heads, axis(x, 2), axis(x, 3)});
 }
 
 /// The masks as an additive mask [B, 1, T, S]: 0 where a key is unmasked, minus infinity where it is masked.
-Tensor additive(const AttentionOptions& o, std::size_t batches, std::size_t queries, std::size_t keys) {
-  Array out(Shape{batches, 1, queries, keys});
-  const Mask causal = causal_mask(static_cast<index_t>(queries), static_cast<index_t>(keys));
-  for (std::size_t b = 0; b < batches; ++b)
-    for (std::size_t t = 0; t < queries; ++t)
-      for (std::size_t s = 0; s < keys; ++s) {
+Tensor additive(const AttentionOptions& o, index_t batches, index_t queries, index_t keys) {
+  Array out = empty_array({batches, 1, queries, keys});
+  const Mask causal = causal_mask(queries, keys);
+  for (index_t b = 0; b < batches; ++b)
+    for (index_t t = 0; t < queries; ++t)
+      for (index_t s = 0; s < keys; ++s) {
         bool hidden = o.causal && causal(t, s);
         if (o.key_padding.dimension() > 0) hidden = hidden || o.key_padding(b, s);
         if (o.mask.dimension() == 2) hidden = hidden || o.mask(t, s);
@@ -54,12 +52,12 @@ void check_same(const Evaluated& got, const Evaluated& want, const Limits& limit
 }
 
 struct Sizes {
-  std::size_t batches, heads, key_heads, queries, keys, width, value_width;
+  index_t batches, heads, key_heads, queries, keys, width, value_width;
 };
 
 Mask random_mask(const Shape& shape, std::uint64_t seed) {
   const Array numbers = sample(shape, seed);
-  Mask out(shape);
+  Mask out = empty_array<Mask>(shape);
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = numbers.data()[i] > real(0.4);
   return out;
 }
@@ -95,7 +93,7 @@ TEST_CASE("fused attention equals the composition of matmul, mask, softmax and m
 }
 
 TEST_CASE("one tensor may be query, key and value, over many blocks of queries") {
-  for (const std::size_t length : {3u, 64u, 150u}) {
+  for (const index_t length : {3, 64, 150}) {
     for (const bool causal : {false, true}) {
       INFO(length, causal ? " causal" : "");
       const Array x = sample({2, 2, length, 4}, 1);
@@ -113,9 +111,9 @@ TEST_CASE("one tensor may be query, key and value, over many blocks of queries")
 }
 
 TEST_CASE("packed self-attention equals attention over separate heads") {
-  for (const std::size_t length : {1u, 5u, 70u}) {
+  for (const index_t length : {1, 5, 70}) {
     constexpr index_t heads = 3;
-    constexpr std::size_t width = 4, batches = 2;
+    constexpr index_t width = 4, batches = 2;
     const Array qkv = sample({batches, length, 3 * heads * width}, 1);
     const Array up = sample({batches, length, heads * width}, 2);
     const AttentionOptions variants[] = {
@@ -227,7 +225,7 @@ TEST_CASE("consecutive query heads share a key head, as with copied keys") {
 }
 
 TEST_CASE("masked keys and values have exactly no influence, even NaN and infinity") {
-  for (const std::size_t length : {4u, 80u}) {
+  for (const index_t length : {4, 80}) {
     for (const double poison : {kNaN, kInf, 1e30, 0.5}) {
       INFO(length, " ", poison);
       const std::size_t bad = length - 2;
@@ -236,7 +234,7 @@ TEST_CASE("masked keys and values have exactly no influence, even NaN and infini
       Array k = clean_k, v = clean_v;
       for (std::size_t h = 0; h < 2; ++h)
         for (std::size_t c = 0; c < 3; ++c) k(0, h, bad, c) = v(0, h, bad, c) = static_cast<real>(poison);
-      Mask padding(Shape{1, length});
+      Mask padding = empty_array<Mask>({1, length});
       padding.fill(false);
       padding(0, bad) = true;
       const AttentionOptions o{.key_padding = padding};
@@ -269,7 +267,7 @@ TEST_CASE("a finite change of masked keys and values changes no bit") {
 TEST_CASE("a query with all keys masked may hold NaN") {
   Array q = sample({1, 1, 3, 2}, 1);
   const Array kv = sample({1, 1, 4, 2}, 2);
-  Mask mask(Shape{3, 4});
+  Mask mask = empty_array<Mask>({3, 4});
   mask.fill(false);
   for (std::size_t s = 0; s < 4; ++s) mask(1, s) = true;
   const AttentionOptions o{.mask = mask};
@@ -335,11 +333,11 @@ TEST_CASE("attention refuses operands and options that do not match") {
   const auto with = [&](const AttentionOptions& o) {
     return [&, o] { (void)scaled_dot_product_attention(q, k, v, o); };
   };
-  check_throws<ShapeError>(with({.key_padding = Mask(Shape{2, 4})}),
+  check_throws<ShapeError>(with({.key_padding = empty_array<Mask>({2, 4})}),
                            "[scaled_dot_product_attention] expected key_padding of shape (2,5), got (2,4)");
-  check_throws<ShapeError>(with({.mask = Mask(Shape{5, 3})}),
+  check_throws<ShapeError>(with({.mask = empty_array<Mask>({5, 3})}),
                            "[scaled_dot_product_attention] expected a mask of shape (3,5) or (2,3,5), got (5,3)");
-  check_throws<ShapeError>(with({.mask = Mask(Shape{1, 3, 5})}), "of shape (3,5) or (2,3,5), got (1,3,5)");
+  check_throws<ShapeError>(with({.mask = empty_array<Mask>({1, 3, 5})}), "of shape (3,5) or (2,3,5), got (1,3,5)");
   check_throws<ValueError>(with({.scale = -1}),
                            "expected a scale that is positive and finite, or 0 for 1/sqrt(D), got -1");
   check_throws<ValueError>(with({.scale = kNaN}),
@@ -357,7 +355,7 @@ TEST_CASE("attention refuses operands and options that do not match") {
                            "[self_attention] expected qkv [B, T, 3C] with C a multiple of the 1 heads, got (2,7)");
   check_throws<ShapeError>([] { (void)self_attention(Tensor::zeros({1, 2, 7}), 1); },
                            "a multiple of the 1 heads, got (1,2,7)");
-  const Array keys(Shape{2, 2, 5, static_cast<std::size_t>(cached_row_width(2))});
+  const Array keys = empty_array({2, 2, 5, cached_row_width(2)});
   const IndexArray lengths = {5, 5};
   const CachedKeys cached = {keys, keys, lengths, 2, 2};
   check_throws<ShapeError>([&] { cached_attention(zeros({2, 4, 1, 3}), cached, {}, 0); },

@@ -12,7 +12,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-Array column(std::initializer_list<double> values) { return array({values.size(), 1}, values); }
+Array column(std::initializer_list<double> values) { return array({std::ssize(values), 1}, values); }
 
 /// Updates running statistics as the layer does: new = (1 - momentum) old + momentum batch.
 struct Running {
@@ -28,7 +28,7 @@ struct Running {
 
 /// Batch normalization by a plain loop in double.
 Array reference(const Array& x, std::size_t columns, double eps) {
-  Array out(x.shape());
+  Array out = empty_array(x.shape());
   const std::size_t rows = x.size() / columns;
   for (std::size_t c = 0; c < columns; ++c) {
     double mean = 0, variance = 0;
@@ -65,7 +65,7 @@ TEST_CASE("batch norm normalizes with the biased variance and returns the unbias
 TEST_CASE("batch norm in training refuses a single value per channel and changes nothing") {
   Running running;
   const Array mean = running.mean, variance = running.variance;
-  for (const Array& x : {column({5}), array({1, 1, 1}, {5}), Array(Shape{0, 1})})
+  for (const Array& x : {column({5}), array({1, 1, 1}, {5}), empty_array({0, 1})})
     check_throws<ValueError>([&] { running.update(batch_norm(x)); },
                              "[batch_norm] expected more than one value in each channel in training");
   check_equal(running.mean, mean);
@@ -97,7 +97,7 @@ TEST_CASE("batch norm of many rows agrees with a plain loop for any number of th
 }
 
 TEST_CASE("batch norm keeps its precision under a large mean") {
-  Array x(Shape{256, 2});
+  Array x = empty_array({256, 2});
   for (std::size_t r = 0; r < 256; ++r) {
     x(r, 0) = static_cast<real>(40000 + static_cast<double>(r % 4));
     x(r, 1) = static_cast<real>(-1e6 + static_cast<double>(r % 4));
@@ -124,9 +124,9 @@ TEST_CASE("batch norm in evaluation is an affine map, also of one row and of non
   const Array mean = row({1, -2}), variance = row({4, 0.25});
   const Tensor weight = row({2, 3}), bias = row({0.5, 0});
   check_near(batch_norm_eval(array({1, 2}, {3, 0}), mean, variance, weight, bias, 0).value(), array({1, 2}, {2.5, 12}));
-  CHECK(same_shape(batch_norm_eval(Array(Shape{0, 2}), mean, variance).shape(), Shape{0, 2}));  // empty batch
+  CHECK(batch_norm_eval(empty_array({0, 2}), mean, variance).shape() == Shape{0, 2});  // empty batch
   const auto f = [&](Inputs a) { return batch_norm_eval(a[0], mean, variance, a[1], a[2], 0); };
-  const Evaluated e = evaluate(f, {Array(Shape{0, 2}), weight.value(), bias.value()});
+  const Evaluated e = evaluate(f, {empty_array({0, 2}), weight.value(), bias.value()});
   check_equal(e.grads[1], row({0, 0}));
   check_equal(e.grads[2], row({0, 0}));
 }

@@ -8,7 +8,7 @@ using namespace xtape::test;
 
 namespace {
 
-constexpr std::size_t kMany = 1000000;
+constexpr index_t kMany = 1000000;
 constexpr RandomKey kKey{1, 2, 3};
 
 std::size_t zeros_in(const Array& x) {

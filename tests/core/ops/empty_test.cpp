@@ -55,10 +55,10 @@ TEST_CASE("every kind of attention without keys, queries, features or values") {
     check_shapes("no keys", attention, {{2, 3, 5, 4}, {2, 3, 0, 4}, {2, 3, 0, 2}}, {2, 3, 5, 2});
     check_shapes("width 0", attention, {{2, 3, 5, 0}, {2, 3, 4, 0}, {2, 3, 4, 2}}, {2, 3, 5, 2});
     check_shapes("values of width 0", attention, {{2, 3, 5, 4}, {2, 3, 4, 4}, {2, 3, 4, 0}}, {2, 3, 5, 0});
-    const Evaluated none =
-        evaluate(attention, {Array(Shape{1, 3, 2, 4}, real(kNaN)), Array(Shape{1, 3, 0, 4}), Array(Shape{1, 3, 0, 2})});
-    check_equal(none.value, Array(Shape{1, 3, 2, 2}, real(0)));
-    check_equal(none.grads[0], Array(Shape{1, 3, 2, 4}, real(0)));
+    const Evaluated none = evaluate(
+        attention, {full_array({1, 3, 2, 4}, real(kNaN)), empty_array({1, 3, 0, 4}), empty_array({1, 3, 0, 2})});
+    check_equal(none.value, full_array({1, 3, 2, 2}, real(0)));
+    check_equal(none.grads[0], full_array({1, 3, 2, 4}, real(0)));
   }
 }
 

@@ -13,16 +13,16 @@ struct Plain {
   Array y, dx, dweight, dbias;
 
   Plain(const Array& x, const Array& weight, const Array& bias, const Array& dy, double eps)
-      : y(x.shape()), dx(x.shape()), dweight(weight.shape()), dbias(bias.shape()) {
-    const std::size_t width = x.shape()[1];
+      : y(empty_array(x.shape())), dx(y), dweight(empty_array(weight.shape())), dbias(dweight) {
+    const index_t width = x.shape()[1];
     const double n = static_cast<double>(width);
     std::vector<double> weight_sum(width, 0), bias_sum(width, 0), g(width), normal(width);
     for (std::size_t r = 0; r < x.shape()[0]; ++r) {
       double mean = 0, variance = 0, mean_g = 0, mean_gn = 0;
-      for (std::size_t c = 0; c < width; ++c) mean += static_cast<double>(x(r, c)) / n;
-      for (std::size_t c = 0; c < width; ++c) variance += std::pow(static_cast<double>(x(r, c)) - mean, 2) / n;
+      for (index_t c = 0; c < width; ++c) mean += static_cast<double>(x(r, c)) / n;
+      for (index_t c = 0; c < width; ++c) variance += std::pow(static_cast<double>(x(r, c)) - mean, 2) / n;
       const double inverse = 1 / std::sqrt(variance + eps);
-      for (std::size_t c = 0; c < width; ++c) {
+      for (index_t c = 0; c < width; ++c) {
         normal[c] = (static_cast<double>(x(r, c)) - mean) * inverse;
         y(r, c) = static_cast<real>(normal[c] * static_cast<double>(weight(c)) + static_cast<double>(bias(c)));
         g[c] = static_cast<double>(dy(r, c)) * static_cast<double>(weight(c));
@@ -31,10 +31,9 @@ struct Plain {
         weight_sum[c] += static_cast<double>(dy(r, c)) * normal[c];
         bias_sum[c] += static_cast<double>(dy(r, c));
       }
-      for (std::size_t c = 0; c < width; ++c)
-        dx(r, c) = static_cast<real>(inverse * (g[c] - mean_g - normal[c] * mean_gn));
+      for (index_t c = 0; c < width; ++c) dx(r, c) = static_cast<real>(inverse * (g[c] - mean_g - normal[c] * mean_gn));
     }
-    for (std::size_t c = 0; c < width; ++c) {
+    for (index_t c = 0; c < width; ++c) {
       dweight(c) = static_cast<real>(weight_sum[c]);
       dbias(c) = static_cast<real>(bias_sum[c]);
     }
@@ -46,7 +45,7 @@ struct Plain {
 TEST_CASE("layer norm keeps its precision if the mean is large") {
   check_near(layer_norm(row({40000, 40001, 40002, 40003})).value(),
              row({-1.34163542, -0.4472118067, 0.4472118067, 1.34163542}), {tolerance(1e-8, 1e-5), 0});
-  Array x(Shape{16});
+  Array x = empty_array({16});
   for (std::size_t i = 0; i < 16; ++i) x(i) = static_cast<float>(1000 + static_cast<double>(i) * 1e-3);
   const Array y = layer_norm(x).value();
   check_near(static_cast<double>(y(0)), -1.34150776, {1e-4, 0});
@@ -72,8 +71,8 @@ TEST_CASE("layer norm of a row of width one is the bias, with zero gradient") {
 }
 
 TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes") {
-  for (const std::size_t width : {2u, 3u, 8u, 15u, 16u, 17u, 64u, 100u, 257u, 1000u}) {
-    for (const std::size_t rows : {1u, 3u, 130u}) {
+  for (const index_t width : {2, 3, 8, 15, 16, 17, 64, 100, 257, 1000}) {
+    for (const index_t rows : {1, 3, 130}) {
       INFO(rows, " x ", width);
       const Array x = sample({rows, width}, width, -2, 3), weight = sample({width}, 2, 0.5, 2),
                   bias = sample({width}, 3);
@@ -91,7 +90,7 @@ TEST_CASE("layer norm and its gradients agree with a plain loop for many shapes"
 
 TEST_CASE(
     "layer norm computes the same gradients whichever are requested, and their sum if one tensor is passed twice") {
-  for (const std::size_t rows : {1u, 130u, 300u}) {
+  for (const index_t rows : {1, 130, 300}) {
     INFO(rows);
     const Array x = sample({rows, 20}, 1, -2, 3), weight = sample({20}, 2, 0.5, 2), dy = sample({rows, 20}, 3);
     const Tensor fixed_x = Tensor(x), fixed_weight = Tensor(weight);

@@ -12,7 +12,7 @@ using namespace xtape::test;
 namespace {
 
 /// One head of one sequence with values of width 1.
-Tensor column(std::initializer_list<double> values) { return Tensor(array({1, 1, values.size(), 1}, values)); }
+Tensor column(std::initializer_list<double> values) { return Tensor(array({1, 1, std::ssize(values), 1}, values)); }
 
 /// Linear attention in quadratic form: all T x S weights q.k exp(log weight), 0 where masked, divided by their sum.
 Tensor quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& gain, const Mask& hidden) {
@@ -24,7 +24,7 @@ Tensor quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v, const T
 
 /// The causal mask, aligned at the last key, and key padding as one mask [B, 1, T, S].
 Mask hidden_pairs(const IndexArray& lengths, index_t queries, index_t keys, bool causal) {
-  Mask out(Shape{lengths.size(), 1, static_cast<std::size_t>(queries), static_cast<std::size_t>(keys)});
+  Mask out = empty_array<Mask>({std::ssize(lengths), 1, queries, keys});
   for (std::size_t b = 0; b < lengths.size(); ++b)
     for (index_t t = 0; t < queries; ++t)
       for (index_t s = 0; s < keys; ++s)
@@ -61,7 +61,7 @@ TEST_CASE("linear_attention: causal attention by running sums") {
 
 TEST_CASE("linear_attention equals the quadratic form for all shapes and masks") {
   for (const auto& [queries, keys] : {std::pair<index_t, index_t>{7, 7}, {3, 7}, {1, 7}, {70, 70}}) {
-    const auto T = static_cast<std::size_t>(queries), S = static_cast<std::size_t>(keys);
+    const index_t T = queries, S = keys;
     const Tensor q(sample({2, 2, T, 5}, 1, 0.1, 1)), k(sample({2, 2, S, 5}, 2, 0.1, 1)), v(sample({2, 2, S, 3}, 3));
     const Tensor gain(sample({2, 2, S}, 4, -3, 3));
     for (bool causal : {false, true}) {
@@ -93,7 +93,7 @@ TEST_CASE("separable_attention equals softmax over rows times softmax over the u
     const Tensor got = separable_attention(a, k, v, {.causal = causal, .key_padding = padding_mask(lengths, 6)});
     for (index_t t = 0; t < 6; ++t) {
       const Mask hidden = hidden_pairs(lengths, 6, 6, causal);
-      Mask at(Shape{2, 1, 6, 1});
+      Mask at = empty_array<Mask>({2, 1, 6, 1});
       for (std::size_t b = 0; b < 2; ++b)
         for (std::size_t s = 0; s < 6; ++s) at(b, 0, s, 0) = hidden(b, 0, static_cast<std::size_t>(t), s);
       const Tensor weights = softmax(masked_fill(k, at, -std::numeric_limits<real>::infinity()), 2);
@@ -164,7 +164,7 @@ TEST_CASE("linear_attention_step: any chunk sizes give the bits of the whole seq
 TEST_CASE("quadratic_features: their dot products are (x.y + 1)^2") {
   const Tensor x(sample({4, 3}, 1)), y(sample({4, 3}, 2));
   const Tensor phi = quadratic_features(x);
-  CHECK(same_shape(phi.shape(), Shape{4, 10}));
+  CHECK(phi.shape() == Shape{4, 10});
   const Tensor want = pow(matmul(x, y, {.transpose_b = true}) + real(1), 2);
   check_near(matmul(phi, quadratic_features(y), {.transpose_b = true}).value(), want.value(), kClose);
 }
@@ -180,7 +180,7 @@ TEST_CASE("linear attention refuses operands that do not match") {
   check_throws<ShapeError>([&] { linear_attention(q, k3, v3); }, "got (2,4,3,5), (2,3,6,5) and (2,3,6,7)");
   check_throws<ShapeError>([&] { linear_attention(q, k, v, Tensor::ones({2, 2, 5})); },
                            "[linear_attention] expected log_key_weight of shape (2,2,6), got (2,2,5)");
-  check_throws<ShapeError>([&] { separable_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); },
+  check_throws<ShapeError>([&] { separable_attention(q, k, v, {.key_padding = empty_array<Mask>({2, 5})}); },
                            "[separable_attention] expected key_padding of shape (2,6), got (2,5)");
   LinearState state = linear_state(2, 3, 5, 7);
   check_throws<ShapeError>([&] { linear_attention_step(q, k, v, {}, {}, false, state); },

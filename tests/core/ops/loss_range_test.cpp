@@ -69,7 +69,7 @@ TEST_CASE("softmax and cross-entropy do not change when all logits are shifted")
   for (std::size_t f = 0; f < functions.size(); ++f) {
     INFO("function ", f);
     const auto at = [&](double by) {
-      Array x(Shape{1, 6});
+      Array x = empty_array({1, 6});
       for (std::size_t i = 0; i < 6; ++i) x.data()[i] = static_cast<real>(row[i] + by);
       return evaluate(functions[f], {x}, dy);
     };

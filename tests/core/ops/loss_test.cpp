@@ -74,7 +74,7 @@ TEST_CASE("reductions of cross-entropy") {
 }
 
 TEST_CASE("the gradient of cross-entropy is softmax minus one-hot, for many widths") {
-  for (const std::size_t width : {1u, 2u, 15u, 16u, 17u, 65u, 600u, 1500u}) {
+  for (const index_t width : {1, 2, 15, 16, 17, 65, 600, 1500}) {
     INFO(width);
     const Array logits = sample({3, width}, width, -4, 4);
     const IndexArray targets = {0, static_cast<index_t>(width) - 1, static_cast<index_t>(width) / 2};
@@ -134,7 +134,7 @@ TEST_CASE("label smoothing spreads a part of each target over all classes") {
     const auto f = [&](Inputs x) { return cross_entropy(x[0], targets, {.label_smoothing = smoothing}); };
     const Evaluated e = evaluate(f, {logits});
     check_near(e.value, array({}, {(1 - smoothing) * (kLse - 3) + smoothing * (kLse - 2)}));
-    Array want(Shape{2, 3});
+    Array want = empty_array({2, 3});
     for (std::size_t i = 0; i < 3; ++i) {
       want(0, i) =
           static_cast<real>(std::exp(static_cast<double>(i + 1) - kLse) - smoothing / 3 - (i == 2 ? 1 - smoothing : 0));

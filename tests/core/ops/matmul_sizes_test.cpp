@@ -8,12 +8,12 @@ using namespace xtape::test;
 namespace {
 
 /// The product of a and b by a plain loop in double, with the operands transposed as `o` says.
-Array by_loops(const Array& a, const Array& b, std::size_t m, std::size_t n, std::size_t k, MatmulOptions o) {
-  Array out(Shape{m, n});
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t j = 0; j < n; ++j) {
+Array by_loops(const Array& a, const Array& b, index_t m, index_t n, index_t k, MatmulOptions o) {
+  Array out = empty_array({m, n});
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
       double sum = 0;
-      for (std::size_t p = 0; p < k; ++p)
+      for (index_t p = 0; p < k; ++p)
         sum += static_cast<double>(o.transpose_a ? a(p, i) : a(i, p)) *
                static_cast<double>(o.transpose_b ? b(j, p) : b(p, j));
       out(i, j) = static_cast<real>(sum);
@@ -24,9 +24,9 @@ Array by_loops(const Array& a, const Array& b, std::size_t m, std::size_t n, std
 }  // namespace
 
 TEST_CASE("products of every small size agree with a plain loop, transposed or not") {
-  for (std::size_t m = 1; m <= 27; ++m)
-    for (std::size_t n : {1, 2, 3, 5, 8, 17, 33})
-      for (std::size_t k : {1, 2, 3, 7, 20})
+  for (index_t m = 1; m <= 27; ++m)
+    for (index_t n : {1, 2, 3, 5, 8, 17, 33})
+      for (index_t k : {1, 2, 3, 7, 20})
         for (bool ta : {false, true})
           for (bool tb : {false, true}) {
             const MatmulOptions o{.transpose_a = ta, .transpose_b = tb};

@@ -13,11 +13,11 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 /// Offset of the matrix that a batch index selects in an operand whose leading axes are broadcast.
-std::size_t matrix_at(const Shape& operand, const std::vector<std::size_t>& index) {
-  const std::size_t lead = operand.size() - 2;
-  std::size_t flat = 0;
-  for (std::size_t i = 0; i < lead; ++i) {
-    const std::size_t at = index[index.size() - lead + i];
+index_t matrix_at(const Shape& operand, const std::vector<index_t>& index) {
+  const index_t lead = operand.rank() - 2;
+  index_t flat = 0;
+  for (index_t i = 0; i < lead; ++i) {
+    const index_t at = index[std::ssize(index) - lead + i];
     flat = flat * operand[i] + (operand[i] == 1 ? 0 : at);
   }
   return flat * operand[lead] * operand[lead + 1];
@@ -26,27 +26,26 @@ std::size_t matrix_at(const Shape& operand, const std::vector<std::size_t>& inde
 /// The product by its definition, accumulated in double.
 Array by_definition(const Array& a, const Array& b, MatmulOptions o) {
   const Shape &sa = a.shape(), &sb = b.shape();
-  const std::size_t ra = sa.size(), rb = sb.size();
-  const std::size_t m = sa[ra - (o.transpose_a ? 1 : 2)], k = sa[ra - (o.transpose_a ? 2 : 1)];
-  const std::size_t n = sb[rb - (o.transpose_b ? 2 : 1)];
+  const index_t m = sa.end()[o.transpose_a ? -1 : -2], k = sa.end()[o.transpose_a ? -2 : -1];
+  const index_t n = sb.end()[o.transpose_b ? -2 : -1];
   Shape lead = broadcast_shape("test", Shape(sa.begin(), sa.end() - 2), Shape(sb.begin(), sb.end() - 2));
   Shape shape = lead;
   shape.push_back(m);
   shape.push_back(n);
-  Array y(shape);
-  std::vector<std::size_t> index(lead.size(), 0);
-  for (std::size_t start = 0; start < y.size(); start += m * n) {
+  Array y = empty_array(shape);
+  std::vector<index_t> index(lead.rank(), 0);
+  for (index_t start = 0; start < numel(y); start += m * n) {
     const real* pa = a.data() + matrix_at(sa, index);
     const real* pb = b.data() + matrix_at(sb, index);
-    for (std::size_t i = 0; i < m; ++i)
-      for (std::size_t j = 0; j < n; ++j) {
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) {
         double total = 0;
-        for (std::size_t p = 0; p < k; ++p)
+        for (index_t p = 0; p < k; ++p)
           total += static_cast<double>(o.transpose_a ? pa[p * m + i] : pa[i * k + p]) *
                    static_cast<double>(o.transpose_b ? pb[j * k + p] : pb[p * n + j]);
         y.data()[start + i * n + j] = static_cast<real>(total);
       }
-    for (std::size_t axis = index.size(); axis-- > 0;) {
+    for (index_t axis = lead.rank(); axis-- > 0;) {
       if (++index[axis] < lead[axis]) break;
       index[axis] = 0;
     }
@@ -85,17 +84,17 @@ TEST_CASE("two hundred random products agree with the definition") {
   const auto size = [&] { return sizes[random.below(11)]; };
   for (int round = 0; round < 200; ++round) {
     const MatmulOptions o{random.below(2) == 1, random.below(2) == 1};
-    const std::size_t m = size(), k = size(), n = size();
+    const index_t m = size(), k = size(), n = size();
     const auto lead = static_cast<std::size_t>(random.below(3));
     Shape sa, sb;
     for (std::size_t i = 0; i < lead; ++i) {
-      const std::size_t shared = 1 + static_cast<std::size_t>(random.below(3));
+      const index_t shared = 1 + random.below(3);
       const index_t which = random.below(3);  // 0: same leading axes; 1 and 2: one operand is broadcast
       sa.push_back(which == 1 ? 1 : shared);
       sb.push_back(which == 2 ? 1 : shared);
     }
-    if (lead > 0 && random.below(3) == 0) sa.erase(sa.begin());
-    else if (lead > 0 && random.below(3) == 0) sb.erase(sb.begin());
+    if (lead > 0 && random.below(3) == 0) sa = Shape(sa.begin() + 1, sa.end());
+    else if (lead > 0 && random.below(3) == 0) sb = Shape(sb.begin() + 1, sb.end());
     sa.push_back(o.transpose_a ? k : m);
     sa.push_back(o.transpose_a ? m : k);
     sb.push_back(o.transpose_b ? n : k);
@@ -121,7 +120,7 @@ TEST_CASE("two hundred random products agree with the definition") {
 }
 
 TEST_CASE("large products agree with the definition") {
-  for (const auto& [m, k, n] : {std::array<std::size_t, 3>{129, 500, 65}, {64, 900, 20}, {3, 70, 400}, {300, 17, 33}}) {
+  for (const auto& [m, k, n] : {std::array<index_t, 3>{129, 500, 65}, {64, 900, 20}, {3, 70, 400}, {300, 17, 33}}) {
     for (int transposes = 0; transposes < 4; ++transposes) {
       const MatmulOptions o{(transposes & 1) != 0, (transposes & 2) != 0};
       INFO(m, " ", k, " ", n, " transposes ", transposes);
@@ -135,15 +134,15 @@ TEST_CASE("large products agree with the definition") {
 
 TEST_CASE("products with inner dimension 0 are zero and give zero gradients") {
   const Evaluated inner =
-      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {Array(Shape{2, 0}), Array(Shape{0, 3})});
+      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {empty_array({2, 0}), empty_array({0, 3})});
   check_equal(inner.value, array({2, 3}, {0, 0, 0, 0, 0, 0}));
   CHECK(shape_text(inner.grads[0].shape()) == "(2,0)");
   const Evaluated batch =
-      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {counting({1, 2, 3}), Array(Shape{0, 3, 4})});
+      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {counting({1, 2, 3}), empty_array({0, 3, 4})});
   CHECK(shape_text(batch.value.shape()) == "(0,2,4)");
   check_equal(batch.grads[0], array({1, 2, 3}, {0, 0, 0, 0, 0, 0}));
   const Evaluated left =
-      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {Array(Shape{0, 2, 3}), counting({1, 3, 4})});
+      evaluate([](Inputs x) { return matmul(x[0], x[1]); }, {empty_array({0, 2, 3}), counting({1, 3, 4})});
   check_equal(left.grads[1], Tensor::zeros({1, 3, 4}).value());
 }
 
@@ -160,7 +159,7 @@ TEST_CASE("matmul refuses operands that do not match") {
                            "expected no vector to transpose, got");
   check_throws<ShapeError>([&] { (void)matmul(Tensor::zeros({2, 3, 4}), Tensor::zeros({3, 4, 5})); },
                            "[matmul] expected shapes that broadcast, got (2) and (3)");
-  const std::size_t large = std::size_t{1} << 24;
+  const index_t large = std::size_t{1} << 24;
   check_throws<ShapeError>([&] { (void)matmul(Tensor::zeros({large, 1}), Tensor::zeros({1, large})); },
                            "[matmul] expected at most 2^46 elements");
 }
@@ -175,7 +174,7 @@ TEST_CASE("linear computes x W^T + b over any leading axes") {
 
 TEST_CASE("linear with no inputs gives the bias") {
   const Evaluated got = evaluate([](Inputs x) { return linear(x[0], x[1], x[2]); },
-                                 {Array(Shape{4, 0}), Array(Shape{2, 0}), row({3, 5})});
+                                 {empty_array({4, 0}), empty_array({2, 0}), row({3, 5})});
   check_equal(got.value, array({4, 2}, {3, 5, 3, 5, 3, 5, 3, 5}));
   check_equal(got.grads[2], row({4, 4}));
 }
@@ -200,7 +199,7 @@ TEST_CASE("a batch without rows passes through a whole network") {
     w.zero_grad();
     b.zero_grad();
     Tape tape;
-    const Tensor x = tape.variable(Array(Shape{0, 5}));
+    const Tensor x = tape.variable(empty_array({0, 5}));
     const Tensor h = relu(layer_norm(linear(x, w, b)));
     CHECK(shape_text(h.shape()) == "(0,3)");
     CHECK(shape_text(softmax(h).shape()) == "(0,3)");

@@ -21,7 +21,7 @@ struct Pair {
 
 /// Equal bits; NaN matches NaN.
 void check_bits(const Array& got, const Array& want) {
-  REQUIRE(same_shape(got.shape(), want.shape()));
+  REQUIRE(got.shape() == want.shape());
   for (std::size_t i = 0; i < got.size(); ++i) {
     const auto a = static_cast<double>(got.data()[i]), b = static_cast<double>(want.data()[i]);
     const bool same =
@@ -35,7 +35,7 @@ void check(const Pair& pair) {
   const Shape shape = pair.plain(constants).shape();
   std::vector<Array> seeds = {sample(shape, 9)};
   if (pair.any_upstream)
-    for (double value : {0.0, kInf, -1e30}) seeds.emplace_back(shape, static_cast<real>(value));
+    for (double value : {0.0, kInf, -1e30}) seeds.push_back(full_array(shape, static_cast<real>(value)));
   for (const Array& seed : seeds) {
     INFO(pair.title, ", upstream gradient from ", seed.size() ? static_cast<double>(seed.data()[0]) : 0);
     const Evaluated plain = evaluate(pair.plain, pair.inputs, seed),
@@ -50,7 +50,7 @@ const Array& logits() {
   return x;
 }
 
-Array constant(double value) { return Array(logits().shape(), static_cast<real>(value)); }
+Array constant(double value) { return full_array(logits().shape(), static_cast<real>(value)); }
 
 using BceOptions = BinaryCrossEntropyOptions;
 
@@ -152,17 +152,17 @@ std::vector<Pair> others() {
                  [](Inputs a) { return dropout(a[0], 0, {1, 2, 3}) * real(1); },
                  {logits()}});
   const Array x = sample({3, 4, 2}, 1), h = sample({3, 2}, 2), c = sample({3, 2}, 3);
-  const auto weights = [](std::size_t gates) {
+  const auto weights = [](index_t gates) {
     return std::vector<Array>{sample({gates * 2, 2}, 4), sample({gates * 2, 2}, 5)};
   };
   const SequenceOptions all = {.lengths = {4, 4, 4}};
-  const auto recurrent = [&](const char* name, std::size_t gates, auto run) {
+  const auto recurrent = [&](const char* name, index_t gates, auto run) {
     std::vector<Array> inputs = {x, h, c};
     for (const Array& w : weights(gates)) inputs.push_back(w);
     out.push_back({std::string(name) + ", the lengths of whole sequences",
                    [=](Inputs a) { return run(a, SequenceOptions{}); }, [=](Inputs a) { return run(a, all); }, inputs,
                    false});
-    inputs[1] = inputs[2] = Array(h.shape(), real(0));
+    inputs[1] = inputs[2] = full_array(h.shape(), real(0));
   };
   recurrent("rnn", 1, [](Inputs a, const SequenceOptions& o) { return rnn(a[0], a[1], {a[3], a[4]}, {}, o).y; });
   recurrent("lstm", 4, [](Inputs a, const SequenceOptions& o) { return lstm(a[0], a[1], a[2], {a[3], a[4]}, o).y; });
@@ -185,12 +185,12 @@ std::vector<Pair> others() {
 }  // namespace
 
 TEST_CASE("cached_attention of chunks without padding gives the bits of chunks whose length is given") {
-  const auto padded = static_cast<std::size_t>(cached_row_width(4));
+  const index_t padded = cached_row_width(4);
   const Array keys = sample({2, 1, 30, padded}, 1), values = sample({2, 1, 30, padded}, 2);
   const IndexArray lengths = {25, 28};
   const CachedKeys cached = {keys, values, lengths, 4, 4};
   for (const index_t time : {1, 3, 20}) {
-    const Tensor q(sample({2, 2, static_cast<std::size_t>(time), 4}, 3));
+    const Tensor q(sample({2, 2, time, 4}, 3));
     const Array plain = cached_attention(q, cached, {}, 0).value();
     check_bits(cached_attention(q, cached, {time, time}, 0).value(), plain);
     check_bits(cached_attention(q, cached, {}, 0.5).value(), plain);

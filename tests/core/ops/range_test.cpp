@@ -17,14 +17,14 @@ std::vector<double> scales() {
 }
 
 Array times(const Array& x, double factor) {
-  Array out(x.shape());
+  Array out = empty_array(x.shape());
   for (std::size_t i = 0; i < x.size(); ++i)
     out.data()[i] = static_cast<real>(static_cast<double>(x.data()[i]) * factor);
   return out;
 }
 
 Tensor filled_tensor(const Shape& shape, double value) {
-  Array out(shape);
+  Array out = empty_array(shape);
   out.fill(static_cast<real>(value));
   return Tensor(std::move(out));
 }
@@ -149,7 +149,7 @@ TEST_CASE("norms of rows at the end of the range") {
 }
 
 TEST_CASE("a constant row is normalized to exactly zero, whatever its constant") {
-  for (const std::size_t width : {1u, 2u, 3u, 7u, 16u, 100u, 1000u, 4099u}) {
+  for (const index_t width : {1, 2, 3, 7, 16, 100, 1000, 4099}) {
     for (const double c : {0.1, 1000.1, 12345.678, 1e6, -7e9, 3e30, 1e-30, kDouble ? 1e308 : 3e38}) {
       INFO(width, " times ", c);
       check_equal(layer_norm(filled_tensor({2, width}, c)).value(), filled_tensor({2, width}, 0).value());
@@ -162,7 +162,7 @@ TEST_CASE("a constant row is normalized to exactly zero, whatever its constant")
 
 TEST_CASE("the mean of the largest finite numbers is finite") {
   const double most = kDouble ? 1.5e308 : 3e38;
-  for (const std::size_t n : {1u, 3u, 40u, 1000u, 20000u}) {
+  for (const index_t n : {1, 3, 40, 1000, 20000}) {
     INFO(n);
     check_near(mean(filled_tensor({n}, most)).value(), array({}, {most}), {tolerance(1e-15, 1e-7), 0});
     check_near(mean(filled_tensor({n, 3}, most), {0}).value(), row({most, most, most}), {tolerance(1e-15, 1e-7), 0});
@@ -174,14 +174,14 @@ TEST_CASE("the mean of the largest finite numbers is finite") {
 
 TEST_CASE("a sum whose parts overflow and cancel is finite") {
   const double most = kDouble ? 1.5e308 : 3e38;
-  Array x(Shape{200, 3});
+  Array x = empty_array({200, 3});
   for (std::size_t i = 0; i < 200; ++i)
     for (std::size_t j = 0; j < 3; ++j) x(i, j) = static_cast<real>(i < 100 ? most : -most);
   check_equal(sum(Tensor(x)).value(), array({}, {0}));
   check_equal(sum(Tensor(x), {0}).value(), row({0, 0, 0}));
   check_equal(sum(permute(x, {1, 0}), {1}).value(), row({0, 0, 0}));
   check_equal(sum(reshape(x, {200, 1, 3}), {0, 2}).value(), row({0}));
-  Array wide(Shape{2, 2, 40});
+  Array wide = empty_array({2, 2, 40});
   for (std::size_t i = 0; i < wide.size(); ++i) wide.data()[i] = static_cast<real>(i < wide.size() / 2 ? most : -most);
   check_equal(sum(Tensor(wide), {0, 2}).value(), row({0, 0}));
 }

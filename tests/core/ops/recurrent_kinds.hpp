@@ -17,7 +17,7 @@ inline const Limits kNumbers = {tolerance(1e-9, 1e-6), tolerance(1e-9, 1e-6)};
 struct Layer {
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
-  Layer(std::size_t gates, std::size_t inputs, std::size_t hidden)
+  Layer(index_t gates, index_t inputs, index_t hidden)
       : weight_ih("weight_ih", sample({gates * hidden, inputs}, 1)),
         weight_hh("weight_hh", sample({gates * hidden, hidden}, 2)),
         bias_ih("bias_ih", sample({gates * hidden}, 3)),
@@ -38,7 +38,7 @@ struct Layer {
 /// One interface for every kind of recurrent op.
 struct Kind {
   const char* name;
-  std::size_t gates;
+  index_t gates;
   bool cells;
   std::function<RecurrentSequence(const Tensor& x, const Tensor& h, const Tensor& c, const RecurrentWeights&,
                                   const SequenceOptions&)>
@@ -93,7 +93,7 @@ inline Tensor step_of(const Tensor& x, index_t t) { return reshape(slice(x, 1, t
 inline Tensor weighted(const Tensor& x, std::uint64_t seed) { return sum(x * Tensor(sample(x.shape(), seed))); }
 
 inline Array filled(const Shape& shape, double value) {
-  Array out(shape);
+  Array out = empty_array(shape);
   std::fill(out.begin(), out.end(), static_cast<real>(value));
   return out;
 }

@@ -10,7 +10,7 @@ using namespace xtape;
 using namespace xtape::test;
 
 TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients and per-step norms") {
-  constexpr std::size_t B = 3, I = 2, H = 5;
+  constexpr index_t B = 3, I = 2, H = 5;
   constexpr index_t T = 6;
   const Limits limits = {kFused, kFused};
   for (const Kind& kind : kinds()) {
@@ -61,7 +61,7 @@ TEST_CASE("the fused sequence and a loop of cells agree in values, all gradients
 }
 
 TEST_CASE("cell-state gradients of the fused LSTM equal those of an LSTM composed of single ops") {
-  constexpr std::size_t B = 2, I = 3, H = 4;
+  constexpr index_t B = 2, I = 3, H = 4;
   constexpr index_t T = 5;
   Layer layer(4, I, H);
   const Array x0 = sample({B, T, I}, 31);
@@ -112,7 +112,7 @@ TEST_CASE("step gradients are computed only on request") {
 }
 
 TEST_CASE("a batch with lengths equals each sequence run alone, in both directions") {
-  constexpr std::size_t I = 2, H = 3, B = 5, T = 6;
+  constexpr index_t I = 2, H = 3, B = 5, T = 6;
   const IndexArray lengths = {4, 0, 6, 1, 4};
   const Limits limits = {kFused, kFused};
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -163,7 +163,7 @@ TEST_CASE("a batch with lengths equals each sequence run alone, in both directio
 TEST_CASE("reverse equals the forward direction on the reversed sequence") {
   Layer layer(3, 2, 4);
   const Array x = sample({2, 5, 2}, 71);
-  Array flipped(x.shape());
+  Array flipped = empty_array(x.shape());
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t t = 0; t < 5; ++t)
       for (std::size_t j = 0; j < 2; ++j) flipped(b, t, j) = x(b, 4 - t, j);
@@ -184,7 +184,7 @@ TEST_CASE("recurrent results have the same bits for any number of threads") {
   for (const Kind& kind : kinds()) {
     INFO(kind.name);
     Layer layer(kind.gates, 3, 40);
-    IndexArray lengths(Shape{50});
+    IndexArray lengths = empty_array<IndexArray>({50});
     for (std::size_t b = 0; b < 50; ++b) lengths(b) = static_cast<index_t>(b * 7 % 9);
     const auto run = [&](int count) {
       const int before = threads();
@@ -222,7 +222,7 @@ TEST_CASE("empty batches, no steps and one step") {
   for (const Kind& kind : kinds()) {
     INFO(kind.name);
     Layer layer(kind.gates, 2, 3);
-    const auto run = [&](std::size_t batch, std::size_t time) {
+    const auto run = [&](index_t batch, index_t time) {
       Tape tape;
       const Tensor h = tape.variable(sample({batch, 3}, 101));
       const RecurrentSequence s = kind.sequence(Tensor(sample({batch, time, 2}, 102)), h, {}, layer.weights(), {});

@@ -81,7 +81,7 @@ TEST_CASE("both places of the nonlinearity give the same network under g = s(h)"
 }
 
 TEST_CASE("GRU: z = 1 keeps the state, z = 0 with r = 0 forgets it") {
-  const std::size_t H = 3;
+  const index_t H = 3;
   const Array h = sample({2, H}, 111), other = sample({2, H}, 112), x = sample({2, 2}, 113);
   const auto gated = [&](double r, double z) {
     Array bias = filled({3 * H}, 0);
@@ -98,7 +98,7 @@ TEST_CASE("GRU: z = 1 keeps the state, z = 0 with r = 0 forgets it") {
 }
 
 TEST_CASE("LSTM: zero input does not keep the state, and the gradient passes a closed forget gate") {
-  const std::size_t H = 3;
+  const index_t H = 3;
   Layer layer(4, 2, H);
   const Array h = sample({2, H}, 121), c = sample({2, H}, 122);
   const LstmStep next = lstm_cell(Tensor::zeros({2, 2}), h, c, {layer.weight_ih, layer.weight_hh});

@@ -12,7 +12,7 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 void check_positions(const IndexArray& got, const Shape& shape, std::initializer_list<index_t> want) {
-  CHECK(same_shape(got.shape(), shape));
+  CHECK(got.shape() == shape);
   REQUIRE(got.size() == want.size());
   CHECK(std::equal(want.begin(), want.end(), got.data()));
 }
@@ -34,7 +34,7 @@ TEST_CASE("sum over every set of axes agrees with a plain loop") {
     check_equal(sum(Tensor(x), axes, true).value(), want);
     const Tensor dropped = sum(Tensor(x), axes);
     CHECK(dropped.rank() == 3 - axes.size());
-    check_equal(reshape(dropped, Axes(want.shape().begin(), want.shape().end())).value(), want);
+    check_equal(reshape(dropped, want.shape()).value(), want);
   }
 }
 
@@ -76,11 +76,12 @@ TEST_CASE("reductions refuse axes that do not exist or repeat") {
   check_throws<ShapeError>([&] { (void)sum(x, {2}); }, "[sum] expected an axis of shape (2,3), got 2");
   check_throws<ShapeError>([&] { (void)mean(x, {-3}); }, "[mean] expected an axis of shape");
   check_throws<ShapeError>([&] { (void)sum(x, {1, -1}); }, "[sum] expected different axes of shape");
-  check_throws<ShapeError>([&] { (void)sum(Tensor::ones(Shape(13, 1))); }, "[sum] expected at most 12 axes, got");
+  check_throws<ShapeError>([&] { (void)sum(Tensor::ones({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})); },
+                           "[sum] expected at most 12 axes, got");
 }
 
 TEST_CASE("means of twenty million ones are one") {
-  constexpr std::size_t n = 20000000;
+  constexpr index_t n = 20000000;
   const Limits limits{1e-6, 0};
   const Tensor long_vector = Tensor::ones({n});
   check_near(static_cast<double>(mean(long_vector).item()), 1, limits);
@@ -90,14 +91,14 @@ TEST_CASE("means of twenty million ones are one") {
 }
 
 TEST_CASE("the sum of numbers that mostly cancel keeps its precision") {
-  Array x(Shape{100001});
+  Array x = empty_array({100001});
   for (std::size_t i = 0; i < 100000; ++i) x(i) = static_cast<real>(i % 2 ? 1e6 : -1e6);
   x(100000) = real(0.5);
   check_near(static_cast<double>(sum(Tensor(x)).item()), 0.5, {0, tolerance(1e-9, 1e-3)});
 }
 
 TEST_CASE("bias gradients over many rows keep small terms") {
-  constexpr std::size_t rows = 200000;
+  constexpr index_t rows = 200000;
   Tape tape;
   const Tensor bias = tape.variable(row({0, 0}));
   const Tensor y = Tensor::zeros({rows, 2}) + bias;
@@ -121,7 +122,7 @@ TEST_CASE("max and min over any axes, with and without keepdim") {
 }
 
 TEST_CASE("max and min agree with a plain loop for every width up to 70") {
-  for (std::size_t width = 1; width <= 70; ++width) {
+  for (index_t width = 1; width <= 70; ++width) {
     const Tensor x = sample({3, width}, width);
     const Array high = max(x, {1}).value(), low = min(x, {1}).value();
     for (std::size_t r = 0; r < 3; ++r) {
@@ -149,7 +150,7 @@ TEST_CASE("tied elements share the gradient of max and min, so that it sums to t
   check_equal(evaluate(largest, {row({0.6, 0.6, 0.3})}).grads[0], row({0.5, 0.5, 0}));
   const Array x = array({2, 4}, {2, 2, 2, 2, 1, 5, 5, 0});
   check_equal(evaluate(largest, {x}, row({1, 10})).grads[0], array({2, 4}, {0.25, 0.25, 0.25, 0.25, 0, 5, 5, 0}));
-  Array constant(Shape{1000});
+  Array constant = empty_array({1000});
   std::fill(constant.begin(), constant.end(), real(7));
   const Array shares = evaluate(largest, {constant}).grads[0];
   double total = 0;
@@ -178,8 +179,8 @@ TEST_CASE("extremes over an empty axis are refused, extremes of no rows are empt
   check_throws<ShapeError>([&] { argmin(empty, 1); }, "[argmin]");
   check_throws<ShapeError>([&] { max(no_rows, {2}); }, "[max] expected an axis of shape");
   check_throws<ShapeError>([&] { max(no_rows, {1, -1}); }, "[max] expected different axes of shape");
-  CHECK(same_shape(max(no_rows, {1}).shape(), Shape{0}));
-  CHECK(same_shape(argmax(no_rows, 1).shape(), Shape{0}));
+  CHECK(max(no_rows, {1}).shape() == Shape{0});
+  CHECK(argmax(no_rows, 1).shape() == Shape{0});
 }
 
 TEST_CASE("variance is unbiased by default and accepts other corrections") {
@@ -194,7 +195,7 @@ TEST_CASE("variance is unbiased by default and accepts other corrections") {
 TEST_CASE("variance keeps its precision under a large mean") {
   const Tensor x = array({2, 4}, {40000, 40001, 40002, 40003, -2e6, -2e6 + 1, -2e6 + 2, -2e6 + 3});
   check_near(var(x, {1}, false, 0).value(), row({1.25, 1.25}), {tolerance(1e-12, 1e-6), 0});
-  Array long_row(Shape{10000});
+  Array long_row = empty_array({10000});
   for (std::size_t i = 0; i < long_row.size(); ++i)
     long_row.data()[i] = static_cast<real>(1000 + (i % 2 ? 0.25 : -0.25));
   check_near(var(long_row, {}, false, 0).value(), array({}, {0.0625}), {tolerance(1e-12, 1e-6), 0});
@@ -237,7 +238,7 @@ TEST_CASE("cumsum accumulates along an axis in double") {
   check_equal(cumsum(x, -2).value(), array({2, 3}, {1, 2, 3, 5, 7, 9}));
   const auto f = [](Inputs a) { return cumsum(a[0], 0); };
   check_equal(evaluate(f, {row({1, 2, 3})}, row({1, 10, 100})).grads[0], row({111, 110, 100}));
-  CHECK(same_shape(cumsum(Tensor::zeros({2, 0}), 1).shape(), Shape{2, 0}));
+  CHECK(cumsum(Tensor::zeros({2, 0}), 1).shape() == Shape{2, 0});
   check_throws<ShapeError>([&] { cumsum(x, 2); }, "[cumsum] expected an axis of shape");
   const Array ones = cumsum(Tensor::ones({17000000}), 0).value();
   CHECK(static_cast<double>(ones.data()[16999999]) == 17000000);  // a float that counts by ones stops at 2^24

@@ -106,8 +106,8 @@ TEST_CASE("attention by scores refuses operands that do not match") {
                            "probability");
   check_throws<ShapeError>([&] { hard_attention(q, k, Tensor::ones({2, 2, 5, 7})); },
                            "and v [B, H', S, V] with H a multiple of H', got (2,4,3,5), (2,2,6,5) and (2,2,5,7)");
-  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.key_padding = Mask(Shape{2, 5})}); },
+  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.key_padding = empty_array<Mask>({2, 5})}); },
                            "[hard_attention] expected key_padding of shape (2,6), got (2,5)");
-  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.mask = Mask(Shape{3, 5})}); },
+  check_throws<ShapeError>([&] { hard_attention(q, k, v, {.mask = empty_array<Mask>({3, 5})}); },
                            "[hard_attention] expected a mask of shape (3,6) or (2,3,6), got (3,5)");
 }

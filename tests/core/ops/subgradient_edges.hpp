@@ -135,7 +135,7 @@ inline std::vector<TableLine> nans() {
 }
 
 inline std::vector<TableLine> attentions() {
-  const auto column = [](std::initializer_list<double> x) { return array({1, 1, x.size(), 1}, x); };
+  const auto column = [](std::initializer_list<double> x) { return array({1, 1, std::ssize(x), 1}, x); };
   const Mask second = mask({1, 2}, {false, true}), both = mask({1, 2}, {true, true});
   return {
       {"`scaled_dot_product_attention`",

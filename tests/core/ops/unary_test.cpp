@@ -21,7 +21,7 @@ Array float_sweep(std::uint32_t stride) {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += stride)
     values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  Array out(Shape{values.size()});
+  Array out = empty_array({std::ssize(values)});
   for (std::size_t i = 0; i < values.size(); ++i) out.data()[i] = static_cast<real>(values[i]);
   return out;
 }
@@ -195,17 +195,17 @@ TEST_CASE("unary functions keep the shape, also of empty tensors") {
   for (const Shape& shape : {Shape{}, Shape{0, 3}, Shape{2, 1, 3}}) {
     const Tensor x = Tensor::ones(shape);
     for (const Tensor& y : {abs(x), sin(x), silu(x), elu(x), softplus(x), softsign(x), leaky_relu(x)})
-      CHECK(same_shape(y.shape(), shape));
+      CHECK(y.shape() == shape);
   }
 }
 
 TEST_CASE("activations and their derivatives agree with formulas in double") {
-  Array x(Shape{401});
+  Array x = empty_array({401});
   for (std::size_t i = 0; i < 401; ++i) x(i) = static_cast<real>(static_cast<double>(i) * 0.05 - 10);
   for (const Curve& curve : kCurves) {
     INFO(curve.name);
     const Evaluated got = evaluate([&](Inputs a) { return curve.op(a[0]); }, {x});
-    Array value(Shape{401}), derivative(Shape{401});
+    Array value = empty_array({401}), derivative = empty_array({401});
     for (std::size_t i = 0; i < 401; ++i) {
       value(i) = static_cast<real>(curve.value(static_cast<double>(x(i))));
       derivative(i) = static_cast<real>(curve.derivative(static_cast<double>(x(i))));
@@ -292,9 +292,9 @@ TEST_CASE("every function of one number gives NaN for NaN, in its value and in i
       {"gelu_tanh", [](const Tensor& x) { return gelu(x, Gelu::tanh); }},
   };
   for (const auto& function : functions) {
-    for (const std::size_t n : {1u, 40u}) {  // narrower and wider than the registers
+    for (const index_t n : {1, 40}) {  // narrower and wider than the registers
       INFO(std::string(function.first), ", ", n);
-      Array x(Shape{n});
+      Array x = empty_array({n});
       x.fill(static_cast<real>(kNaN));
       const Evaluated e = evaluate([&](Inputs a) { return function.second(a[0]); }, {x});
       check_equal(e.value, x);

@@ -131,7 +131,7 @@ struct NamedAttention {
 };
 
 Mask as_mask(bool causal, const Mask& padding, index_t queries) {
-  Mask out(Shape{padding.shape()[0], static_cast<std::size_t>(queries), padding.shape()[1]});
+  Mask out = empty_array<Mask>({shape_of(padding)[0], queries, shape_of(padding)[1]});
   for (std::size_t b = 0; b < out.shape()[0]; ++b)
     for (std::size_t t = 0; t < out.shape()[1]; ++t)
       for (std::size_t s = 0; s < out.shape()[2]; ++s)
@@ -233,7 +233,7 @@ TEST_CASE("attention: a query that sees nothing gives zeros, whatever it holds")
   for (const NamedAttention& attention : named_attentions()) {
     for (double poison : kPoisons) {
       INFO(attention.name, ", ", poison);
-      const Array x(Shape{1, 1, 2, 2}, static_cast<real>(poison)), zeros(Shape{1, 1, 2, 2}, real(0));
+      const Array x = full_array({1, 1, 2, 2}, static_cast<real>(poison)), zeros = full_array({1, 1, 2, 2}, real(0));
       const Evaluated e = evaluate([&](Inputs a) { return attention.run(a, false, padding); }, {x, x, x}, x);
       check_equal(e.value, zeros);
       for (const Array& grad : e.grads) check_equal(grad, zeros);
@@ -266,7 +266,7 @@ TEST_CASE("attention: a weight of zero takes nothing from an infinite value") {
   check_equal(scaled_dot_product_attention(Tensor(q), Tensor(k), Tensor(v), {.scale = 1}).value(), want);
   check_equal(attention_from_scores(Tensor(array({1, 1, 1, 3}, {0, low, -kInf})), Tensor(v)).value(), want);
   const auto padded = [](const Array& x) {
-    Array out(Shape{1, 1, 3, static_cast<std::size_t>(cached_row_width(1))}, real(0));
+    Array out = full_array({1, 1, 3, cached_row_width(1)}, real(0));
     for (std::size_t s = 0; s < 3; ++s) out(0, 0, s, 0) = x(0, 0, s, 0);
     return out;
   };
@@ -277,15 +277,14 @@ TEST_CASE("attention: a weight of zero takes nothing from an infinite value") {
 
 TEST_CASE("cached_attention: rows past a chunk's length are zero, whatever the queries hold") {
   const index_t padded = cached_row_width(2);
-  const Array keys = sample({2, 1, 4, static_cast<std::size_t>(padded)}, 1),
-              values = sample({2, 1, 4, static_cast<std::size_t>(padded)}, 2);
+  const Array keys = sample({2, 1, 4, padded}, 1), values = sample({2, 1, 4, padded}, 2);
   const IndexArray lengths = {3, 2}, chunk = {2, 1};
-  for (const std::size_t time : {2, 20}) {  // few queries, and many
+  for (const index_t time : {2, 20}) {  // few queries, and many
     Array q = sample({2, 1, time, 2}, 3);
-    for (std::size_t t = 1; t < time; ++t) q(1, 0, t, 0) = real(kNaN);
+    for (index_t t = 1; t < time; ++t) q(1, 0, t, 0) = real(kNaN);
     const Array y =
         cached_attention(Tensor(q), {keys, values, lengths, 2, 2}, time == 2 ? chunk : IndexArray({2, 1}), 1).value();
-    for (std::size_t t = 1; t < time; ++t)
+    for (index_t t = 1; t < time; ++t)
       for (std::size_t d = 0; d < 2; ++d) CHECK(y(1, 0, t, d) == 0);
     CHECK(std::isfinite(static_cast<double>(y(1, 0, 0, 0))));
   }
@@ -308,7 +307,7 @@ TEST_CASE("hard_attention chooses a NaN score as argmax does, the first of sever
 TEST_CASE("recurrent ops: padded steps may hold anything, and so may their upstream gradients") {
   const std::vector<Array> h = {sample({3, 2}, 2), sample({3, 2}, 3)};
   const IndexArray lengths = {2, 0, 3};
-  const auto weights = [](std::size_t gates) {
+  const auto weights = [](index_t gates) {
     return std::vector<Array>{sample({gates * 2, 2}, 4), sample({gates * 2, 2}, 5), sample({gates * 2}, 6)};
   };
   using Run = std::function<Tensor(Inputs, const RecurrentWeights&, const SequenceOptions&)>;

@@ -34,19 +34,19 @@ void compare(const std::string& name, const Plain& got, const Plain& want) {
 Shape shape_of(const Dimensions& shape) { return Shape(shape.begin(), shape.end()); }
 
 Array array_of(const Plain& x) {
-  Array out(shape_of(x.shape));
+  Array out = empty_array(shape_of(x.shape));
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = x.values[i];
   return out;
 }
 
 IndexArray indices_of(const Plain& x) {
-  IndexArray out(shape_of(x.shape));
+  IndexArray out = empty_array<IndexArray>(shape_of(x.shape));
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = static_cast<index_t>(x.values[i]);
   return out;
 }
 
 Mask mask_of(const Plain& x) {
-  Mask out(shape_of(x.shape));
+  Mask out = empty_array<Mask>(shape_of(x.shape));
   for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = x.values[i] > 0;
   return out;
 }
@@ -87,7 +87,7 @@ void check(const std::string& name, const std::vector<Plain>& operands, const Te
   tape.backward(sum(y));
   for (std::size_t i = 0; i < variables.size(); ++i) {
     const Array gradient = tape.grad(variables[i]);
-    if (!same_shape(gradient.shape(), variables[i].shape())) fault(described + ": a gradient has another shape");
+    if (gradient.shape() != variables[i].shape()) fault(described + ": a gradient has another shape");
   }
 }
 

@@ -65,8 +65,8 @@ std::optional<std::vector<bool>> axes_of(const Dimensions& axes, std::int64_t ra
   std::vector<bool> named(static_cast<std::size_t>(rank == 0 ? 1 : rank), axes.empty());
   for (std::int64_t axis : axes) {
     const auto place = named_axis_of(axis, rank);
-    if (!place || named[static_cast<std::size_t>(*place)]) return std::nullopt;
-    named[static_cast<std::size_t>(*place)] = true;
+    if (!place || named[*place]) return std::nullopt;
+    named[*place] = true;
   }
   named.resize(static_cast<std::size_t>(rank));
   return named;
@@ -88,7 +88,7 @@ Plain reduce(const Plain& x, const std::vector<bool>& axes, bool keep,
     std::int64_t group = 0;
     for (std::size_t i = 0; i < axes.size(); ++i)
       if (!axes[i]) group = group * x.shape[i] + index[i];
-    groups[static_cast<std::size_t>(group)].push_back(x.values[element++]);
+    groups[group].push_back(x.values[element++]);
   });
   Plain out{shape, {}};
   for (const auto& group : groups) out.values.push_back(f(group));

@@ -29,7 +29,7 @@ void try_reshape(Choices& choices, const Plain& x) {
   }
   possible = possible && count_of(full) == count_of(x.shape);
   check(
-      "reshape", {x}, [&](const auto& t) { return reshape(t[0], shape); },
+      "reshape", {x}, [&](const auto& t) { return reshape(t[0], shape_of(shape)); },
       possible ? std::optional(Plain{full, x.values}) : std::nullopt);
 }
 
@@ -230,7 +230,7 @@ void try_broadcast(Choices& choices, const Plain& x) {
   const auto together = broadcast(x.shape, shape);
   std::optional<Plain> want;
   if (together == shape) want = plain(shape, [&](const Index& index) { return x.at(index); });
-  check("broadcast_to", {x}, [&](const auto& t) { return broadcast_to(t[0], shape); }, want);
+  check("broadcast_to", {x}, [&](const auto& t) { return broadcast_to(t[0], shape_of(shape)); }, want);
 }
 
 }  // namespace

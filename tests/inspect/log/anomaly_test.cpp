@@ -37,7 +37,7 @@ struct Network {
   /// One step of a flat script. `change` may spoil the inputs.
   void step(RunLog& log, index_t i, const std::function<void(Array&)>& change = {}) {
     Array x = sample({16, 4}, static_cast<std::uint64_t>(100 + i % 7));
-    IndexArray targets(Shape{16});
+    IndexArray targets = empty_array<IndexArray>({16});
     for (std::size_t b = 0; b < 16; ++b) targets(b) = x(b, 0) > 0 ? (x(b, 1) > 0 ? 0 : 1) : 2;
     if (change) change(x);
     Tape tape;
@@ -319,7 +319,7 @@ TEST_CASE("clip factor, shares and z-scores are those of the raw numbers of ever
   for (index_t i = 0; i <= 40; ++i) {
     Tape tape;
     const Tensor loss =
-        cross_entropy(net.logits(sample({8, 4}, static_cast<std::uint64_t>(i))), IndexArray(Shape{8}, 1));
+        cross_entropy(net.logits(sample({8, 4}, static_cast<std::uint64_t>(i))), full_array<IndexArray>({8}, 1));
     tape.backward(loss);
     double raw = 0, clipped = 0;
     for (const Parameter& p : net.store.parameters()) raw += std::pow(p.grad_norm(), 2);

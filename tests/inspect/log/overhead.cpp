@@ -25,8 +25,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-IndexArray some_ids(std::uint64_t seed, std::size_t batch, std::size_t time, index_t vocab) {
-  IndexArray ids(Shape{batch, time});
+IndexArray some_ids(std::uint64_t seed, index_t batch, index_t time, index_t vocab) {
+  IndexArray ids = empty_array<IndexArray>({batch, time});
   Random random(seed, "ids");
   for (index_t& id : ids) id = static_cast<index_t>(random.uniform() * static_cast<double>(vocab));
   return ids;
@@ -46,7 +46,7 @@ class Training {
   }
 
   /// CPU seconds of kInterval steps. Of a logged block the first step is measured; of an idle one, none.
-  double run(Block block, std::size_t batch, const std::function<Tensor(const Model&, const IndexArray&)>& logits) {
+  double run(Block block, index_t batch, const std::function<Tensor(const Model&, const IndexArray&)>& logits) {
     if (block != Block::logged) probe_->detach();
     const index_t calls = Probe::calls();
     const double begin = cpu_seconds();
@@ -90,7 +90,7 @@ double median_of(std::vector<double> x) {
 }
 
 template <class Model, class Config>
-bool measure(const char* name, const Config& config, std::size_t batch, int rounds, const std::string& out,
+bool measure(const char* name, const Config& config, index_t batch, int rounds, const std::string& out,
              const std::function<Tensor(const Model&, const IndexArray&)>& logits) {
   Training<Model, Config> training(config, out);
   const std::vector<Block> blocks = {Block::bare, Block::logged, Block::bare, Block::idle};

@@ -14,24 +14,24 @@ namespace {
 
 /// y_t = y_{t-1} / 2 + x_t for x [B, T], with the state "charge".
 Tensor leaky(const Tensor& x) {
-  const auto batch = static_cast<std::size_t>(x.size(0)), time = static_cast<std::size_t>(x.size(1));
+  const index_t batch = x.size(0), time = x.size(1);
   Array y = x.value();
-  for (std::size_t b = 0; b < batch; ++b)
-    for (std::size_t t = 1; t < time; ++t) y(b, t) += y(b, t - 1) / 2;
+  for (index_t b = 0; b < batch; ++b)
+    for (index_t t = 1; t < time; ++t) y(b, t) += y(b, t - 1) / 2;
   if (Probe* probe = Probe::active())
     probe->on_units({"leak", "charge", -2, 2, y.data(), x.size(0), x.size(1), x.size(1)});
   return Tape::record("leaky", {x}, Tensor(std::move(y)), [batch, time](const Array& dy, Grads& g) {
-    Array dx = dy, step(Shape{batch, 1}), last(Shape{batch});
-    for (std::size_t b = 0; b < batch; ++b) last(b) = dy(b, time - 1);
-    for (std::size_t t = time; t-- > 0;) {
-      for (std::size_t b = 0; b < batch; ++b) {
+    Array dx = dy, step = empty_array({batch, 1}), last = empty_array({batch});
+    for (index_t b = 0; b < batch; ++b) last(b) = dy(b, time - 1);
+    for (index_t t = time; t-- > 0;) {
+      for (index_t b = 0; b < batch; ++b) {
         if (t + 1 < time) dx(b, t) += dx(b, t + 1) / 2;
         step(b, 0) = dx(b, t);
       }
-      if (g.watches_steps()) g.step({"leak", "charge", static_cast<index_t>(t), step});
+      if (g.watches_steps()) g.step({"leak", "charge", t, step});
     }
     std::vector<double> lags;
-    for (std::size_t t = 0; t < time; ++t) lags.push_back(norm(Tensor(last)).item() * std::pow(0.5, t));
+    for (index_t t = 0; t < time; ++t) lags.push_back(norm(Tensor(last)).item() * std::pow(0.5, t));
     if (Probe* probe = g.probe()) probe->lag_norms({"leak", "charge", lags});
     g.add(0, dx);
   });

@@ -35,8 +35,8 @@ struct Attached {
   }
 };
 
-inline IndexArray ids_of(std::size_t batch, std::size_t time, index_t vocab) {
-  IndexArray ids(Shape{batch, time});
+inline IndexArray ids_of(index_t batch, index_t time, index_t vocab) {
+  IndexArray ids = empty_array<IndexArray>({batch, time});
   for (std::size_t i = 0; i < ids.size(); ++i) ids.data()[i] = static_cast<index_t>(i * i + 3 * i) % vocab;
   return ids;
 }

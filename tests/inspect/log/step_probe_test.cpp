@@ -56,7 +56,7 @@ TEST_CASE("every number of a parameter is that of its raw gradient from before t
     CHECK(p.grad_histogram.counts[i] == buckets[p.grad_histogram.low + static_cast<int>(i)]);
   }
   const auto& counts = p.grad_histogram.counts;
-  CHECK(std::accumulate(counts.begin(), counts.end(), index_t{0}) + zeros == static_cast<index_t>(raw.size()));
+  CHECK(std::accumulate(counts.begin(), counts.end(), index_t{0}) + zeros == numel(raw));
   const ParameterStats& none = at(record.parameters, "unused");
   CHECK(none.grad_norm == 0);
   CHECK(*none.grad_zero_share == 1);
@@ -179,7 +179,7 @@ TEST_CASE("gates, tanh and relu: shares at the ends, and dead units by the layer
 
 TEST_CASE("shares of an LSTM's gates are those of gates computed by hand") {
   ParamStore store(10);
-  constexpr std::size_t B = 2, T = 3, H = 3;
+  constexpr index_t B = 2, T = 3, H = 3;
   const LSTM layer(store.root() / "rnn", 2, H);
   const Array x = sample({B, T, 2}, 47, -30, 30);
   Attached attached;
@@ -212,7 +212,7 @@ TEST_CASE("shares of an LSTM's gates are those of gates computed by hand") {
 
 TEST_CASE("attention: entropy and largest logit by head, over what is visible") {
   ParamStore store(11);
-  constexpr std::size_t B = 2, T = 5, C = 4;
+  constexpr index_t B = 2, T = 5, C = 4;
   const MultiHeadAttention layer(store.root() / "attn", {.width = C, .heads = 2});
   const Array x = sample({B, T, C}, 57, -2, 2);
   const Mask padding = padding_mask(indices({2}, {5, 3}), T);

@@ -7,7 +7,7 @@ using namespace xtape;
 using namespace xtape::test;
 
 TEST_CASE("states of fused layers and of loops of cells have the same gradient norms by time step") {
-  constexpr std::size_t B = 3, T = 6;
+  constexpr index_t B = 3, T = 6;
   const Array x = sample({B, T, 2}, 7);
   ParamStore fused_store(5), loop_store(5);
   const LSTM fused(fused_store.root() / "rnn", 2, 4);
@@ -46,7 +46,7 @@ TEST_CASE("states of fused layers and of loops of cells have the same gradient n
 }
 
 TEST_CASE("per-step gradients of fused ops equal central differences of the loss by the state") {
-  constexpr std::size_t B = 2, T = 5, H = 3;
+  constexpr index_t B = 2, T = 5, H = 3;
   const Array x = sample({B, T, 2}, 17);
   ParamStore store(6);
   const GRU gru(store.root() / "gru", 2, H);
@@ -74,8 +74,8 @@ TEST_CASE("per-step gradients of fused ops equal central differences of the loss
     };
     const double step = tolerance(1e-5, 1e-2);
     for (index_t t = 0; t < static_cast<index_t>(T); ++t) {
-      Array h = states[static_cast<std::size_t>(t)];
-      h.reshape(Shape{B, H});
+      Array h = states[t];
+      h.reshape({B, H});
       for (std::size_t i = 0; i < h.size(); ++i) {
         Array up = h, down = h;
         up.data()[i] += static_cast<real>(step);
@@ -90,7 +90,7 @@ TEST_CASE("per-step gradients of fused ops equal central differences of the loss
 }
 
 TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the lengths and the direction") {
-  constexpr std::size_t B = 3, T = 7;
+  constexpr index_t B = 3, T = 7;
   const Array x = sample({B, T, 2}, 27), weights = sample({B, T, 8}, 28);
   const IndexArray lengths = indices({3}, {7, 4, 5});
   ParamStore store(7);
@@ -121,7 +121,7 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
         if (lag < 0 || step.time >= lengths(b)) continue;
         double squares = 0;
         for (std::size_t j = 0; j < 4; ++j) squares += std::pow(static_cast<double>(step.grad(b, j)), 2);
-        (step.stream == "cell" ? cell : hidden)[static_cast<std::size_t>(lag)] += squares;
+        (step.stream == "cell" ? cell : hidden)[lag] += squares;
       }
     });
     tape.backward(sum(layer(Tensor(x), {}, lengths).y * Tensor(only)));
@@ -135,7 +135,7 @@ TEST_CASE("lags follow the gradient of the last step's loss alone, whatever the 
 }
 
 TEST_CASE("of a large batch the eight longest sequences are followed back") {
-  constexpr std::size_t B = 12, T = 6;
+  constexpr index_t B = 12, T = 6;
   const Array x = sample({B, T, 2}, 61), weights = sample({B, T, 3}, 62);
   const IndexArray lengths = indices({12}, {2, 6, 6, 1, 6, 6, 6, 3, 6, 6, 6, 2});
   ParamStore store(13);

@@ -20,7 +20,7 @@ TEST_CASE("the spectral norm is the largest singular value") {
   check_near(spectral_norm(array({1, 4}, {1, 2, 3, 4})), std::sqrt(30.0));
   check_near(spectral_norm(array({2, 2, 1}, {0, 2, 0, 0})), 2);
   CHECK(spectral_norm(array({2, 2}, {0, 0, 0, 0})) == 0);
-  Array orthogonal(Shape{6, 6});
+  Array orthogonal = empty_array({6, 6});
   Random random(3, "test");
   init::orthogonal(2.5)(orthogonal, random);
   check_near(spectral_norm(orthogonal), 2.5, {tolerance(1e-9, 1e-5), 0});
@@ -57,9 +57,8 @@ TEST_CASE("lag norms of a fused layer are those of the state's Jacobian") {
   const Array x = sample({1, 8, 1}, 3);
   std::vector<double> norms(8);
   Tape tape;
-  tape.on_step_grad([&](const StepGrad& step) {
-    norms[static_cast<std::size_t>(step.time)] = std::abs(static_cast<double>(step.grad.data()[0]));
-  });
+  tape.on_step_grad(
+      [&](const StepGrad& step) { norms[step.time] = std::abs(static_cast<double>(step.grad.data()[0])); });
   tape.backward(sum(slice(layer(Tensor(x)).y, 1, 7, 8)));
   const RecurrentWeights weights = layer.parameters()[0].weights();
   const auto step = [&](index_t t, const Tensor& h) {

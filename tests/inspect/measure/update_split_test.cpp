@@ -20,10 +20,10 @@ struct Single {
   ParamStore store;
   Parameter w;
   explicit Single(std::initializer_list<double> values)
-      : w(store.root().parameter("w", {1, values.size()}, [values](Array& value, Random&) {
+      : w(store.root().parameter("w", {1, std::ssize(values)}, [values](Array& value, Random&) {
           std::copy(values.begin(), values.end(), value.begin());
         })) {}
-  void set_grad(std::initializer_list<double> values) { w.set_grad(array({1, values.size()}, values)); }
+  void set_grad(std::initializer_list<double> values) { w.set_grad(array({1, std::ssize(values)}, values)); }
 };
 
 double norm(std::initializer_list<double> values) {

@@ -120,7 +120,7 @@ TEST_CASE("runs that differ in the seed alone are one group; what says nothing a
   CHECK(c.groups[1].label == "lstm");
   CHECK(c.groups[0].runs.size() == 3);
   std::vector<double> losses;
-  for (int i = 0; i < 3; ++i) losses.push_back(*late_loss(c.runs[static_cast<std::size_t>(i)].run));
+  for (int i = 0; i < 3; ++i) losses.push_back(*late_loss(c.runs[i].run));
   const std::optional<Spread> spread = spread_of(c.groups[0], late_loss);
   std::sort(losses.begin(), losses.end());
   REQUIRE(spread);

@@ -10,10 +10,10 @@ struct Counting {
   double count = 0;
 
   /// x [n, i] times w [o, i] transposed.
-  Array projected(const Array& x, const Array& w, std::size_t first, std::size_t rows) {
-    Array out = Tensor::zeros({x.shape(0), rows}).value();
-    for (std::size_t n = 0; n < x.shape(0); ++n)
-      for (std::size_t o = 0; o < rows; ++o)
+  Array projected(const Array& x, const Array& w, std::size_t first, index_t rows) {
+    Array out = Tensor::zeros({shape_of(x)[0], rows}).value();
+    for (index_t n = 0; n < shape_of(x)[0]; ++n)
+      for (index_t o = 0; o < rows; ++o)
         for (std::size_t i = 0; i < x.shape(1); ++i, ++count) out(n, o) += x(n, i) * w(first + o, i);
     return out;
   }
@@ -75,7 +75,7 @@ std::vector<double> quadratic_row(const real* x, std::size_t d, double& count) {
 
 /// Runs a layer of width 16 with 2 heads by plain loops: outputs agree, and so does the count.
 void compare(Claim& claim, const std::string& name, bool causal) {
-  const std::size_t n = 13, width = 16, heads = 2, d = 8;
+  const index_t n = 13, width = 16, heads = 2, d = 8;
   ParamStore store(41);
   const AttentionConfig config = attention_config(name, heads);
   const MultiHeadAttention layer(store.root(), {.width = width, .heads = heads, .attention = config, .bias = false});
@@ -141,14 +141,14 @@ void decoding(Report& report) {
     const TransformerLM model(
         store.root(),
         {.vocab = 11, .context = 128, .width = 32, .heads = 4, .layers = 2, .attention = attention_config(name, 4)});
-    IndexArray ids = IndexArray::from_shape({2, 128});
+    IndexArray ids = empty_array<IndexArray>({2, 128});
     Random random(44, "ids");
     for (auto& id : ids) id = random.below(11);
     const Array whole = model(ids).value();
     TransformerCache cache = model.cache(2);
     double worst = 0;
     for (std::size_t t = 0; t < 128; ++t) {
-      IndexArray token = IndexArray::from_shape({2, 1});
+      IndexArray token = empty_array<IndexArray>({2, 1});
       token(0, 0) = ids(0, t), token(1, 0) = ids(1, t);
       const Tensor step = model.step(token, cache);
       for (std::size_t b = 0; b < 2; ++b)

@@ -31,7 +31,7 @@ Moved moved_by(double decay) {
   const Snapshot start = store.snapshot();
   AdamW opt(all_parameters(store, decay));
   Random random(72, "ids");
-  IndexArray ids = IndexArray::from_shape({8, 8});
+  IndexArray ids = empty_array<IndexArray>({8, 8});
   for (int step = 0; step < 30; ++step) {
     for (auto& id : ids) id = random.below(9);
     Tape tape;
@@ -78,7 +78,7 @@ void argmax_attention(Report& report) {
                         plain.unmoved_share, 0.5, "only W_q and W_k (and their biases)");
 }
 
-constexpr std::size_t kPositions = 27;
+constexpr index_t kPositions = 27;
 
 /// x + sum over heads of hard attention from fixed queries and keys, layer by layer; head h of layer l of `chosen`
 /// looks at the position chosen[l][h][i].

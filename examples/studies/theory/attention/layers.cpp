@@ -9,7 +9,7 @@ namespace {
 void wide_values(Report& report) {
   Claim claim(report, {"A11", "A wider value projection changes W_o and how heads are split and joined.",
                        "d_v = 2 d_model / h; W_o [d_model, 2 d_model]", "Vaswani et al. 2017, section 3.2.2"});
-  const std::size_t width = 8, heads = 2, n = 5;
+  const index_t width = 8, heads = 2, n = 5;
   ParamStore store(81);
   const MultiHeadAttention layer(
       store.root(), {.width = width, .heads = heads, .attention = {.value_width = 2 * width / heads}, .bias = false});
@@ -40,7 +40,7 @@ double changed_elements(const Array& a, const Array& b, std::size_t positions) {
 }
 
 IndexArray row_of(std::vector<index_t> ids) {
-  IndexArray out = IndexArray::from_shape({1, ids.size()});
+  IndexArray out = empty_array<IndexArray>({1, std::ssize(ids)});
   std::copy(ids.begin(), ids.end(), out.begin());
   return out;
 }

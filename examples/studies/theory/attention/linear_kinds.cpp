@@ -26,19 +26,19 @@ Array kernel_matrix(const Array& q, const Array& k, const F& f) {
 
 /// Pivots above 1e-10 in Gaussian elimination with complete pivoting.
 double rank_of(Array m) {
-  const std::size_t n = m.shape(0);
-  std::size_t rank = 0;
+  const index_t n = m.shape(0);
+  index_t rank = 0;
   for (; rank < n; ++rank) {
-    std::size_t r = rank, c = rank;
-    for (std::size_t i = rank; i < n; ++i)
-      for (std::size_t j = rank; j < n; ++j)
+    index_t r = rank, c = rank;
+    for (index_t i = rank; i < n; ++i)
+      for (index_t j = rank; j < n; ++j)
         if (std::abs(m(i, j)) > std::abs(m(r, c))) r = i, c = j;
     if (std::abs(m(r, c)) < 1e-10) break;
-    for (std::size_t j = 0; j < n; ++j) std::swap(m(rank, j), m(r, j));
-    for (std::size_t i = 0; i < n; ++i) std::swap(m(i, rank), m(i, c));
-    for (std::size_t i = rank + 1; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) std::swap(m(rank, j), m(r, j));
+    for (index_t i = 0; i < n; ++i) std::swap(m(i, rank), m(i, c));
+    for (index_t i = rank + 1; i < n; ++i) {
       const double factor = m(i, rank) / m(rank, rank);
-      for (std::size_t j = rank; j < n; ++j) m(i, j) -= factor * m(rank, j);
+      for (index_t j = rank; j < n; ++j) m(i, j) -= factor * m(rank, j);
     }
   }
   return static_cast<double>(rank);
@@ -62,7 +62,7 @@ void as_matrix(Report& report) {
 void separable(Report& report) {
   Claim claim(report, {"A5", "Separable attention is linear in n, of rank at most d, and not causal as it stands.",
                        "softmax_row(Q) (softmax_col(K)^T V)", "Shen et al. 2021"});
-  const std::size_t n = 24, d = 4;
+  const index_t n = 24, d = 4;
   ParamStore first(54), second(54);
   const MultiHeadAttention layer(first.root(), {.width = d, .heads = 1, .attention = attention_config("separable", 1)});
   const MultiHeadAttention usual(second.root(), {.width = d, .heads = 1});
@@ -124,7 +124,7 @@ void kernels_by_features(Report& report) {
               {"A6", "Kernel attention by features is linear in n; for (q.k+1)^2 there are (D+1)(D+2)/2 of them.",
                "phi = [1, sqrt2 x_i, x_i^2, sqrt2 x_i x_j (i<j)]; faster than n^2 from n about C on",
                "Katharopoulos et al. 2020, section 3.2.1"});
-  const std::size_t n = 20, d = 6;
+  const index_t n = 20, d = 6;
   const Array q = sample({n, d}, 58), k = sample({n, d}, 59), v = sample({n, 5}, 60);
   const AttentionConfig config{
       .kind = AttentionKind::quadratic, .key_heads = 1, .head_width = d, .value_width = 5, .scale = 1};

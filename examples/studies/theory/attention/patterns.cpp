@@ -16,7 +16,7 @@ double entropy_of(const std::vector<double>& weights) {
 }
 
 /// Mean entropy of softmax over n normal scores of standard deviation s.
-double entropy_at(double s, std::size_t n, Random& random) {
+double entropy_at(double s, index_t n, Random& random) {
   std::vector<double> all;
   for (int i = 0; i < 200; ++i) {
     const Array row = softmax(Tensor(normal_array({n}, random, s))).value();
@@ -132,13 +132,13 @@ void train(Model& model, index_t steps, const Next& next) {
 /// Each symbol has one of two colors, drawn anew in every sequence. A token 3 symbol + color shows a color; a token
 /// 3 symbol + 2, after the symbol was shown, asks for it. Targets are the colors asked for.
 Batch colored(index_t sequences, Random& random) {
-  const std::size_t rows = static_cast<std::size_t>(sequences), context = kContext;
-  Batch out{IndexArray::from_shape({rows, context}), IndexArray::from_shape({rows, context})};
-  for (std::size_t b = 0; b < rows; ++b) {
+  const index_t rows = static_cast<std::size_t>(sequences), context = kContext;
+  Batch out{empty_array<IndexArray>({rows, context}), empty_array<IndexArray>({rows, context})};
+  for (index_t b = 0; b < rows; ++b) {
     std::vector<index_t> colors(kSymbols, -1);
     for (std::size_t t = 0; t < context; ++t) {
       const index_t symbol = random.below(kSymbols);
-      index_t& color = colors[static_cast<std::size_t>(symbol)];
+      index_t& color = colors[symbol];
       const bool asked = color >= 0 && random.below(2) == 1;
       if (color < 0) color = random.below(2);
       out.inputs(b, t) = 3 * symbol + (asked ? 2 : color);
@@ -166,7 +166,7 @@ std::size_t strongest_head(const std::vector<Looks>& heads, double Looks::* mass
 
 /// Entropy H <= ln n; for normal scores of small standard deviation s, ln n - H = s^2/2 to second order.
 void entropy(Claim& claim, Random& random) {
-  const std::size_t n = 2000;
+  const index_t n = 2000;
   Curve found{"measured", {}, {}, false, true}, law{"s^2/2", {}, {}, true};
   for (double s : {0.1, 0.2, 0.4, 0.8, 1.6, 3.2}) {
     found.x.push_back(s), found.y.push_back(std::log(n) - entropy_at(s, n, random));

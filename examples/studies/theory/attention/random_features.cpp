@@ -9,7 +9,7 @@ double squared(const Array& a) { return dot_of(a, a); }
 double squared_distance(const Array& a, const Array& b) { return squared(a) + squared(b) - 2 * dot_of(a, b); }
 
 /// A random vector of the given length.
-Array of_length(std::size_t d, double length, Random& random) {
+Array of_length(index_t d, double length, Random& random) {
   Array out = normal_array({d}, random);
   out *= static_cast<real>(length / norm_of(out));
   return out;
@@ -28,7 +28,7 @@ void fourier(Report& report) {
               {"A7", "Random Fourier features of a Gaussian kernel need frequencies of standard deviation 1/sigma.",
                "exp(-|q-k|^2/(2 sigma^2)) = E cos(w.(q-k)), w ~ N(0, I/sigma^2)", "Rahimi, Recht 2007"});
   Random random(report.seed(), "fourier");
-  const std::size_t d = 4, samples = report.quick() ? 40'000 : 400'000;
+  const index_t d = 4, samples = report.quick() ? 40'000 : 400'000;
   const Array q = of_length(d, 1, random), k = of_length(d, 1, random);
   claim.relative("sigma = 1: exp(|q|^2/2) exp(|k|^2/2) K(q, k) beside exp(q.k)", std::exp(dot_of(q, k)),
                  std::exp(squared(q) / 2 + squared(k) / 2 - squared_distance(q, k) / 2), 1e-14);
@@ -38,7 +38,7 @@ void fourier(Report& report) {
   const double sigma = 1.5, exact = std::exp(-squared_distance(q, k) / (2 * sigma * sigma));
   const auto estimate = [&](double stddev) {
     std::vector<double> values;
-    for (std::size_t i = 0; i < samples; ++i) values.push_back(by_waves(normal_array({d}, random, stddev), q, k));
+    for (index_t i = 0; i < samples; ++i) values.push_back(by_waves(normal_array({d}, random, stddev), q, k));
     return mean_of(values);
   };
   const Mean right = estimate(1 / sigma), wrong = estimate(sigma);
@@ -58,7 +58,7 @@ Variances variances(const Array& q, const Array& k, std::size_t samples, Random&
   const double exact = std::exp(dot_of(q, k)), lift = std::exp((squared(q) + squared(k)) / 2);
   std::vector<double> positive, waves;
   for (std::size_t i = 0; i < samples; ++i) {
-    const Array w = normal_array({q.size()}, random);
+    const Array w = normal_array({std::ssize(q)}, random);
     positive.push_back(std::pow(by_positive(w, q, k) / exact - 1, 2));
     waves.push_back(std::pow(lift * by_waves(w, q, k) / exact - 1, 2));
   }
@@ -66,13 +66,13 @@ Variances variances(const Array& q, const Array& k, std::size_t samples, Random&
 }
 
 /// Relative root-mean-square error of estimates of exp(q.k) by m positive features, over pairs of the given length.
-double error_of(std::size_t d, double length, std::size_t m, std::size_t pairs, Random& random, bool positive) {
+double error_of(index_t d, double length, index_t m, std::size_t pairs, Random& random, bool positive) {
   std::vector<double> squares;
   for (std::size_t i = 0; i < pairs; ++i) {
     const Array q = of_length(d, length, random), k = of_length(d, length, random);
     const double lift = positive ? 1 : std::exp((squared(q) + squared(k)) / 2);
     double sum = 0;
-    for (std::size_t j = 0; j < m; ++j) {
+    for (index_t j = 0; j < m; ++j) {
       const Array w = normal_array({d}, random);
       sum += positive ? by_positive(w, q, k) : lift * by_waves(w, q, k);
     }
@@ -86,9 +86,9 @@ void errors(Claim& claim, Report& report, Random& random) {
   const std::size_t pairs = report.quick() ? 150 : 1000;
   Plot plot{
       "Error of random features against their number", "features m", "relative error of exp(q.k), rms", true, true, {}};
-  const auto course = [&](const std::string& name, std::size_t d, double length, bool positive) {
+  const auto course = [&](const std::string& name, index_t d, double length, bool positive) {
     Curve out{name, {}, {}};
-    for (std::size_t m = 4; m <= 1024; m *= 4)
+    for (index_t m = 4; m <= 1024; m *= 4)
       out.x.push_back(static_cast<double>(m)), out.y.push_back(error_of(d, length, m, pairs, random, positive));
     plot.curves.push_back(out);
     return exponent_of(out.x, out.y);
@@ -113,10 +113,10 @@ void positive(Report& report) {
                "relative variance (exp(|q+k|^2) - 1)/m, of sin/cos about 2 sinh^2(|q-k|^2/2)/m",
                "Choromanski et al. 2021, lemmas 1 and 2"});
   Random random(report.seed(), "positive");
-  const std::size_t d = 4, samples = report.quick() ? 40'000 : 400'000;
+  const index_t d = 4, samples = report.quick() ? 40'000 : 400'000;
   const Array q = of_length(d, 0.6, random), k = of_length(d, 0.6, random);
   std::vector<double> values;
-  for (std::size_t i = 0; i < samples; ++i) values.push_back(by_positive(normal_array({d}, random), q, k));
+  for (index_t i = 0; i < samples; ++i) values.push_back(by_positive(normal_array({d}, random), q, k));
   const Mean estimate = mean_of(values);
   const double exact = std::exp(dot_of(q, k));
   claim.near("mean of the estimates (4 standard errors)", exact, estimate.mean, 4 * estimate.error);
@@ -163,7 +163,7 @@ void layers_of_features(Report& report) {
   Plot plot{"Attention by random features", "features m", "relative error of the output", true, true, {}};
   for (const auto& [name, kind] : {std::pair("rff", AttentionKind::rff), std::pair("prf", AttentionKind::prf)}) {
     Curve out{name, {}, {}};
-    for (std::size_t m = 64; m <= 4096; m *= 4) {
+    for (index_t m = 64; m <= 4096; m *= 4) {
       std::vector<double> found;
       for (int draw = 0; draw < (report.quick() ? 10 : 40); ++draw) {
         const AttentionConfig config{.kind = kind,
@@ -171,7 +171,7 @@ void layers_of_features(Report& report) {
                                      .head_width = 8,
                                      .value_width = 8,
                                      .scale = 1 / std::sqrt(8.0),
-                                     .features = static_cast<index_t>(m)};
+                                     .features = m};
         Array apart = attend(config, q, k, v, {}, {.features = normal_array({m, 8}, random)}).value();
         apart -= exact;
         found.push_back(norm_of(apart) / norm_of(exact));

@@ -19,11 +19,11 @@ void moments(Report& report) {
                        "E[q.k] = |mu|^2, Var(q.k) = 2 sigma^2 |mu|^2 + d sigma^4",
                        "moments of the normal distribution; Vaswani et al. 2017, footnote 4"});
   Random random(report.seed(), "moments");
-  const std::size_t d = 16, samples = report.quick() ? 50'000 : 400'000;
+  const index_t d = 16, samples = report.quick() ? 50'000 : 400'000;
   const double sigma = 1.5, step = 0.5;
   const double mu_squared = static_cast<double>(d) * step * step, width = static_cast<double>(d);
   std::vector<double> products, standard;
-  for (std::size_t i = 0; i < samples; ++i) {
+  for (index_t i = 0; i < samples; ++i) {
     products.push_back(dot_of(normal_array({d}, random, sigma, step), normal_array({d}, random, sigma, step)));
     standard.push_back(dot_of(normal_array({d}, random), normal_array({d}, random)));
   }
@@ -46,7 +46,7 @@ struct Saturation {
 };
 
 /// Over random queries and keys of unit variance: 16 keys of width d, values of width 16.
-Saturation saturation(std::size_t d, double scale, std::size_t samples, Random& random) {
+Saturation saturation(index_t d, double scale, std::size_t samples, Random& random) {
   std::vector<double> norms, query_norms;
   for (std::size_t i = 0; i < samples; ++i) {
     const Array q = normal_array({d}, random);
@@ -80,7 +80,7 @@ void saturated(Report& report) {
   const std::size_t samples = report.quick() ? 300 : 3000;
   Curve medians{"median, not scaled", {}, {}}, means{"mean, not scaled", {}, {}}, scaled{"median, scaled", {}, {}};
   std::vector<double> queries, roots, logs;
-  for (std::size_t d : {4u, 16u, 64u, 256u, 1024u}) {
+  for (index_t d : {4, 16, 64, 256, 1024}) {
     const Saturation raw = saturation(d, 1, samples, random);
     const double scale = 1 / std::sqrt(static_cast<double>(d));
     const Saturation even = saturation(d, scale, samples, random);

@@ -13,17 +13,17 @@ struct Lookup {
   IndexArray asked, answer;  ///< [B, 1], [B]
 };
 
-Lookup lookup(std::size_t batch, std::size_t n, Random& random) {
-  Lookup out{IndexArray::from_shape({batch, n}), IndexArray::from_shape({batch, n}), IndexArray::from_shape({batch, 1}),
-             IndexArray::from_shape({batch})};
-  for (std::size_t b = 0; b < batch; ++b) {
-    for (std::size_t i = 0; i < n; ++i) {  // a random permutation of the keys, drawn in place
-      const auto j = static_cast<std::size_t>(random.below(static_cast<index_t>(i) + 1));
+Lookup lookup(index_t batch, index_t n, Random& random) {
+  Lookup out{empty_array<IndexArray>({batch, n}), empty_array<IndexArray>({batch, n}),
+             empty_array<IndexArray>({batch, 1}), empty_array<IndexArray>({batch})};
+  for (index_t b = 0; b < batch; ++b) {
+    for (index_t i = 0; i < n; ++i) {  // a random permutation of the keys, drawn in place
+      const auto j = static_cast<std::size_t>(random.below(i + 1));
       out.keys(b, i) = out.keys(b, j);
-      out.keys(b, j) = static_cast<index_t>(i);
+      out.keys(b, j) = i;
       out.values(b, i) = random.below(kValues);
     }
-    const auto place = static_cast<std::size_t>(random.below(static_cast<index_t>(n)));
+    const auto place = static_cast<std::size_t>(random.below(n));
     out.asked(b, 0) = out.keys(b, place);
     out.answer(b) = out.values(b, place);
   }

@@ -116,7 +116,7 @@ void bias(Report& report) {
                        "E[v_t] = (1 - beta^t) E[g]", "Kingma, Ba 2015, section 3"});
   Random random(report.seed(), "bias");
   const double beta = 0.9, mean_gradient = 0.7;
-  const std::size_t samples = report.quick() ? 20'000 : 200'000;
+  const index_t samples = report.quick() ? 20'000 : 200'000;
   Plot plot{"Bias of a running average", "step", "mean over samples / E[g]", false, false, {}};
   Curve raw{"v", {}, {}, false, true}, corrected{"v / (1 - beta^t)", {}, {}, false, true},
       law{"1 - beta^t", {}, {}, true}, fed_back{"correction fed back", {}, {}};

@@ -10,7 +10,7 @@ using namespace xtape::theory;
 
 namespace {
 
-constexpr std::size_t kRows = 4, kColumns = 5;
+constexpr index_t kRows = 4, kColumns = 5;
 
 /// Entries of d y_ij / d x_kl that are not exactly zero although `related(i, j, k, l)` is false, and those that are
 /// zero although it is true.
@@ -57,10 +57,10 @@ void length(Report& report) {
                        "|y - beta|_2 = |gamma| sqrt(d), scalar gamma, eps = 0, biased variance, row not constant",
                        "definition of the variance"});
   Random random(report.seed(), "length");
-  for (std::size_t d : {3u, 16u, 300u}) {
+  for (index_t d : {3, 16, 300}) {
     const double weight = -1.7, bias = 0.4;
     ParamStore store;
-    LayerNorm layer(store.root(), static_cast<index_t>(d), {.eps = 0});
+    LayerNorm layer(store.root(), d, {.eps = 0});
     std::fill_n(layer.weight.edit(), d, static_cast<real>(weight));
     std::fill_n(layer.bias.edit(), d, static_cast<real>(bias));
     Array y = layer(normal_array({1, d}, random, 5, 100)).value();

@@ -5,7 +5,7 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr std::size_t kWidth = 12;
+constexpr index_t kWidth = 12;
 
 /// Sets one gate's block of a bias [G H].
 void force(Parameter& bias, std::size_t gate, double value) {

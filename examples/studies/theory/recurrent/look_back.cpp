@@ -5,20 +5,20 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr std::size_t kClasses = 4, kInputs = kClasses + 2, kHidden = 32;
+constexpr index_t kClasses = 4, kInputs = kClasses + 2, kHidden = 32;
 
 struct Recall {
   Array inputs;        ///< [B, T, kInputs]: the class at the first step, noise at the others
   IndexArray targets;  ///< [B]
 };
 
-Recall recall(std::size_t batch, std::size_t time, Random& random) {
-  Recall out{Tensor::zeros({batch, time, kInputs}).value(), IndexArray::from_shape({batch})};
-  for (std::size_t b = 0; b < batch; ++b) {
+Recall recall(index_t batch, index_t time, Random& random) {
+  Recall out{Tensor::zeros({batch, time, kInputs}).value(), empty_array<IndexArray>({batch})};
+  for (index_t b = 0; b < batch; ++b) {
     const index_t target = random.below(kClasses);
     out.targets(b) = target;
     out.inputs(b, 0, static_cast<std::size_t>(target)) = 1;
-    for (std::size_t t = 1; t < time; ++t) out.inputs(b, t, kClasses) = static_cast<real>(random.normal());
+    for (index_t t = 1; t < time; ++t) out.inputs(b, t, kClasses) = static_cast<real>(random.normal());
     out.inputs(b, time - 1, kClasses + 1) = 1;  // asks for the answer
   }
   return out;
@@ -57,15 +57,13 @@ Curve gradient_by_lag(const std::string& kind, const std::string& name, double f
 }
 
 /// Right answers in percent on new sequences after training.
-double accuracy(const std::string& kind, index_t steps, std::size_t time) {
+double accuracy(const std::string& kind, index_t steps, index_t time) {
   ParamStore store(11);
   const Network layer = network(kind, store.root() / "layer", 1);
   const Linear head(store.root() / "head", kHidden, kClasses);
   Adam opt(all_parameters(store), {});
   Random random(12, "recall");
-  const auto answer = [&](const Recall& data) {
-    return head(squeeze(slice(layer(data.inputs), 1, static_cast<index_t>(time) - 1), {1}));
-  };
+  const auto answer = [&](const Recall& data) { return head(squeeze(slice(layer(data.inputs), 1, time - 1), {1})); };
   for (index_t step = 0; step < steps; ++step) {
     const Recall data = recall(16, time, random);
     Tape tape;
@@ -114,7 +112,7 @@ void look_back(Report& report) {
                        "Bahdanau, Cho, Bengio 2015, applied to the network's own states"});
   const Curve attends = gradient_by_lag("attention", "attention RNN", 0, data);
   claim.at_least("gradient at lag 99, beside the plain network", 1e6, attends.y.back() / others[0].y.back());
-  const std::size_t time = 80;
+  const index_t time = 80;
   claim.at_most("recall over 80 steps, plain network: % right (25 by chance)", 60,
                 accuracy("RNN", report.steps(), time));
   claim.at_least("recall over 80 steps, attention: % right", 95, accuracy("attention", report.steps(), time));

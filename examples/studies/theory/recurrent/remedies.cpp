@@ -5,13 +5,13 @@ namespace xtape::theory {
 
 namespace {
 
-constexpr std::size_t kSide = 64;
+constexpr index_t kSide = 64;
 constexpr index_t kLag = 40;
 
 using Step = std::function<Tensor(const Tensor& x, const Tensor& h)>;
 
 /// |d h_T / d h_{T-lag}| of a network that reads small random inputs, for lags 0, 10, 20, 30 and kLag.
-std::vector<double> norms(const Step& step, std::size_t width = kSide) {
+std::vector<double> norms(const Step& step, index_t width = kSide) {
   Random random(8, "remedies");
   const Array inputs = normal_array({kLag, kSide}, random, 0.3);
   const auto at = [&](index_t t, const Tensor& h) { return step(slice(Tensor(inputs), 0, t, t + 1), h); };
@@ -20,7 +20,7 @@ std::vector<double> norms(const Step& step, std::size_t width = kSide) {
 
 Array filled(const Init& init) {
   Random random(9, "weight");
-  Array out(Shape{kSide, kSide});
+  Array out = empty_array({kSide, kSide});
   init(out, random);
   return out;
 }

@@ -24,7 +24,7 @@ struct Recurrence {
 
 /// b = -W 1/2: keeps the arguments of a sigmoid near 0, where its derivative is largest.
 Array centering_bias(const Array& weight) {
-  Array bias(Shape{weight.shape(0)});
+  Array bias = empty_array({shape_of(weight)[0]});
   for (std::size_t i = 0; i < weight.shape(0); ++i) {
     bias(i) = 0;
     for (std::size_t j = 0; j < weight.shape(1); ++j) bias(i) -= weight(i, j) / 2;
@@ -128,9 +128,9 @@ void explosion(Report& report) {
                        "Pascanu, Mikolov, Bengio 2013, section 2.1; a nilpotent counterexample"});
   Random random(report.seed(), "explosion");
   const std::vector<index_t> lags = {0, 1, 2, 4, 8, 12, 16, 20, 24, 25, 30};
-  const auto norms = [&](std::size_t width, Nonlinearity s, const Array& weight, const Array& bias = {}) {
+  const auto norms = [&](index_t width, Nonlinearity s, const Array& weight, const Array& bias = {}) {
     ParamStore store(2);
-    const Recurrence network(store, store.root(), static_cast<index_t>(width), s, weight, bias);
+    const Recurrence network(store, store.root(), width, s, weight, bias);
     return state_jacobian_norms(std::cref(network), normal_array({1, width}, random, 0.1), 30, lags);
   };
   Array nilpotent = normal_array({kUnits, kUnits}, random, 1);
@@ -141,7 +141,7 @@ void explosion(Report& report) {
   claim.equal("nilpotent: Jacobian norm at lag 24", 0, stops[8]);
   claim.wrong_statement("\"|W| > 1/gamma: they will explode\", growth over 30 steps at least 1", 1, stops.back(), 0.5,
                         "necessary, not sufficient; here the gradient is exactly 0");
-  const std::size_t wide = 100;
+  const index_t wide = 100;
   const Array gaussian = normal_array({wide, wide}, random, 3 / std::sqrt(static_cast<double>(wide)));
   const std::vector<double> grows = norms(wide, Nonlinearity::tanh, gaussian);
   claim.at_least("Gaussian of gain 3, tanh: norm at lag 30", 1e3, grows.back());

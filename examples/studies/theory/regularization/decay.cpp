@@ -83,8 +83,8 @@ void two_adams(Report& report) {
 /// Rate of decay at |w| = 1 under gradients of mean 0 and standard deviation s, in units of eta.
 template <class Opt>
 double rate_of_decay(double s, double lambda, index_t steps, Random random) {
-  const std::size_t count = 20'000;
-  Array start(Shape{count});
+  const index_t count = 20'000;
+  Array start = empty_array({count});
   for (std::size_t i = 0; i < count; ++i) start(i) = i % 2 ? 1 : -1;
   Parameter w("w", start);
   Opt opt(group(w, lambda));

@@ -7,9 +7,9 @@ namespace {
 
 const std::vector<double> kSingularValues = {10, 8, 4, 1, 0.5, 0.36, 0.16, 0.01};
 
-Array orthogonal(std::size_t size, const char* name) {
+Array orthogonal(index_t size, const char* name) {
   Random random(31, name);
-  Array out(Shape{size, size});
+  Array out = empty_array({size, size});
   init::orthogonal()(out, random);
   return out;
 }
@@ -21,7 +21,7 @@ Tensor cost(const Tensor& w, const Tensor& x, double lambda) {
 
 /// Gradient descent with momentum, tuned for curvatures between 2 lambda + 2 s_min^2 and 2 lambda + 2 s_max^2.
 Array descended(const Array& x, double lambda, double least, double greatest, int steps) {
-  Parameter w("w", Tensor::zeros({x.shape(0), x.shape(0)}).value());
+  Parameter w("w", Tensor::zeros({shape_of(x)[0], shape_of(x)[0]}).value());
   const double low = std::sqrt(2 * (least * least + lambda)), high = std::sqrt(2 * (greatest * greatest + lambda));
   SGD opt({{.name = "all", .parameters = {w}}}, {.momentum = std::pow((high - low) / (high + low), 2)});
   for (int t = 0; t < steps; ++t) {
@@ -52,11 +52,11 @@ double separates(double lambda) {
 
 /// Singular values 10 .. 0.01: W = U diag(s^2/(s^2 + lambda)) U^T.
 void filter(Claim& claim) {
-  const std::size_t n = kSingularValues.size();
+  const index_t n = kSingularValues.size();
   const Array u = orthogonal(n, "u"), v = orthogonal(n, "v");
   Array scaled = u;
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) scaled(i, j) *= kSingularValues[j];
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) scaled(i, j) *= kSingularValues[j];
   const Array x = product(scaled, transpose(Tensor(v)).value());
   Plot plot{"The filter on singular values", "singular value", "share that is kept", true, false, {}};
   for (double lambda : {1.0, 4.0}) {
@@ -65,7 +65,7 @@ void filter(Claim& claim) {
     Array expected = Tensor::zeros({n, n}).value();
     Curve measured{"descended, lambda = " + std::to_string(static_cast<int>(lambda)), kSingularValues, {}, false, true};
     Curve law{"s^2/(s^2 + " + std::to_string(static_cast<int>(lambda)) + ")", {}, {}, true};
-    for (std::size_t i = 0; i < n; ++i) {
+    for (index_t i = 0; i < n; ++i) {
       const double square = kSingularValues[i] * kSingularValues[i];
       expected(i, i) = square / (square + lambda);
       measured.y.push_back(inside(i, i));

@@ -24,7 +24,7 @@ endif()
 
 # Sources of data, inspect and train that depend on the scalar type. The structure test compares this list with the
 # sources.
-set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
+set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/gradient_history.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
     inspect/measure/gradcheck.cpp inspect/measure/jacobian.cpp inspect/measure/update_split.cpp
     train/checkpoints.cpp train/trained_weights.cpp train/weights_file.cpp)
 

@@ -176,6 +176,7 @@ std::string tensorboard_header(double seconds) {
 std::string tensorboard_step(const StepRecord& r, double seconds) {
   std::string summary = scalar("loss/train", r.loss);
   if (r.validation_loss) summary += scalar("loss/validation", *r.validation_loss);
+  for (const auto& [name, value] : r.extra) summary += scalar("extra/" + name, value);
   summary += scalar("lr", r.lr) + scalar("grad_norm_preclip/all", r.grad_norm) + scalar("clip/factor", r.clip_factor);
   if (r.interval.steps > 0)
     summary += scalar("clip/share", static_cast<double>(r.interval.clipped) / static_cast<double>(r.interval.steps));

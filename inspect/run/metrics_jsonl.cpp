@@ -22,6 +22,16 @@ class Writer {
   void field(const char* key, int value) { json_[key] = value; }
   void field(const char* key, const std::string& value) { json_[key] = value; }
   void field(const char* key, const std::vector<index_t>& value) { json_[key] = value; }
+  /// Left out if it is false.
+  void flag(const char* key, bool value) {
+    if (value) json_[key] = true;
+  }
+  /// Numbers by name, left out if there are none.
+  void numbers(const char* key, const std::vector<std::pair<std::string, double>>& values) {
+    if (values.empty()) return;
+    Json& object = json_[key] = Json::object();
+    for (const auto& [name, x] : values) object[name] = json_number<Json>(x);
+  }
   void field(const char* key, const std::vector<double>& value) {
     Json& array = json_[key] = Json::array();
     for (double x : value) array.push_back(json_number<Json>(x));
@@ -34,6 +44,10 @@ class Writer {
   template <class T>
   void filled(const char* key, const T& value) {
     if (!value.empty()) field(key, value);
+  }
+  template <class T>
+  void object(const char* key, const std::optional<T>& value) {
+    if (value) object(key, *value);
   }
   template <class T>
   void object(const char* key, const T& value) {
@@ -72,6 +86,13 @@ class Reader {
   void field(const char* key, std::vector<index_t>& value) {
     if (const Json* at = find(key)) value = integers_of<index_t>(*at);
   }
+  void flag(const char* key, bool& value) {
+    if (const Json* at = find(key)) value = at->get<bool>();
+  }
+  void numbers(const char* key, std::vector<std::pair<std::string, double>>& values) {
+    if (const Json* at = find(key))
+      for (const auto& [name, x] : at->items()) values.emplace_back(name, number_of(x));
+  }
   void field(const char* key, std::vector<double>& value) {
     const Json* at = find(key);
     if (!at) return;
@@ -85,6 +106,10 @@ class Reader {
   template <class T>
   void filled(const char* key, T& value) {
     field(key, value);
+  }
+  template <class T>
+  void object(const char* key, std::optional<T>& value) {
+    if (find(key)) object(key, value.emplace());
   }
   template <class T>
   void object(const char* key, T& value) {
@@ -134,6 +159,11 @@ void fields(Io& io, Like<ParameterStats> auto& x) {
   io.field("weight_norm", x.weight_norm);
   io.field("update_norm", x.update_norm);
   io.field("update_ratio", x.update_ratio);
+  io.field("decay_norm", x.decay_norm);
+  io.field("lr_scale", x.lr_scale);
+  io.field("equal_rows", x.equal_rows);
+  io.field("untouched_rows", x.untouched_rows);
+  io.flag("unoptimized", x.unoptimized);
 }
 
 template <class Io>
@@ -141,6 +171,7 @@ void fields(Io& io, Like<LayerStats> auto& x) {
   io.field("mean", x.mean);
   io.field("deviation", x.stddev);
   io.field("output_grad_norm", x.output_grad_norm);
+  io.field("largest", x.largest);
 }
 
 template <class Io>
@@ -148,6 +179,27 @@ void fields(Io& io, Like<UnitStats> auto& x) {
   io.field("low", x.low);
   io.field("high", x.high);
   io.field("dead", x.dead);
+  io.field("dead_lately", x.dead_lately);
+  if (x.dead_lately) {
+    io.field("batches", x.batches);
+    io.field("rows", x.rows);
+  }
+}
+
+template <class Io>
+void fields(Io& io, Like<InputStats> auto& x) {
+  io.field("mean", x.mean);
+  io.field("deviation", x.stddev);
+  io.field("low", x.low);
+  io.field("high", x.high);
+  io.field("nonfinite", x.nonfinite);
+  io.field("repeats", x.repeats);
+}
+
+template <class Io>
+void fields(Io& io, Like<OptimizerInfo> auto& x) {
+  io.field("name", x.name);
+  io.numbers("options", x.options);
 }
 
 // The keys of a recurrent layer are those of its streams.
@@ -171,10 +223,13 @@ void fields(Io& io, Like<IntervalStats> auto& x) {
   io.field("steps", x.steps);
   io.field("clipped", x.clipped);
   io.field("skipped", x.skipped);
+  io.field("still", x.still);
   io.field("loss_min", x.loss_min);
   io.field("loss_max", x.loss_max);
   io.field("grad_norm_preclip_min", x.grad_norm_min);
   io.field("grad_norm_preclip_max", x.grad_norm_max);
+  io.field("grad_cosine_preclip", x.grad_cosine);
+  io.field("cosines", x.cosines);
 }
 
 template <class Io>
@@ -195,6 +250,12 @@ void fields(Io& io, Like<StepRecord> auto& x) {
   io.field("loss_z", x.loss_z);
   io.field("grad_norm_z", x.grad_norm_z);
   io.field("classes", x.classes);
+  io.field("targets", x.targets);
+  io.field("dropout", x.dropout);
+  io.flag("evaluation", x.evaluation);
+  io.numbers("extra", x.extra);
+  io.object("optimizer", x.optimizer);
+  io.object("input", x.input);
   io.object("interval", x.interval);
   io.named("parameters", x.parameters);
   io.named("layers", x.layers);

@@ -30,6 +30,7 @@ struct StepMetrics {
       {};                             ///< joint 2-norm of all gradients before clipping, as clip_grad_norm returned it
   index_t tokens = 0;                 ///< of this step's batch
   std::optional<index_t> batch = {};  ///< index of the batch, to find it again; default: the step
+  std::vector<std::pair<std::string, double>> extra = {};  ///< metrics of one's own: {{"accuracy", a}}
 };
 
 /// Histogram of magnitudes: counts[i] elements with 2^(low+i) <= |x| < 2^(low+i+1).
@@ -47,9 +48,14 @@ struct ParameterStats {
   std::optional<index_t> grad_nonfinite = {};  ///< elements that are NaN or infinite
   std::optional<double> grad_zero_share = {};  ///< share of elements that are 0
   Log2Histogram grad_histogram = {};
-  double weight_norm = 0;   ///< after the update
-  double update_norm = 0;   ///< 2-norm of the update
-  double update_ratio = 0;  ///< update_norm / weight_norm; 0 if the update is 0
+  double weight_norm = 0;                     ///< after the update
+  double update_norm = 0;                     ///< 2-norm of the update
+  double update_ratio = 0;                    ///< update_norm / weight_norm; 0 if the update is 0
+  std::optional<double> decay_norm = {};      ///< rate x weight decay x weight_norm, where there is decay
+  std::optional<double> lr_scale = {};        ///< of the learning rate, where it is not 1
+  std::optional<double> equal_rows = {};      ///< share of rows equal to the row before, where there are such
+  std::optional<double> untouched_rows = {};  ///< share of rows that got no gradient in any step, where there are such
+  bool unoptimized = false;                   ///< in no group of the optimizer
 };
 
 /// The output of one layer, over all its runs in the step.
@@ -57,14 +63,29 @@ struct LayerStats {
   std::string name;
   double mean = 0, stddev = 0;
   std::optional<double> output_grad_norm = {};  ///< 2-norm of dL/d output; nothing if no gradient reached it
+  std::optional<double> largest = {};           ///< largest magnitude; nothing if a value is not finite
 };
 
 /// The outputs of tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
 struct UnitStats {
-  std::string name;                 ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
-  std::optional<double> low = {};   ///< share of values below 0.05, or below -0.95 if the range is -1..1
-  std::optional<double> high = {};  ///< share of values above 0.95
-  std::optional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
+  std::string name;                        ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
+  std::optional<double> low = {};          ///< share of values below 0.05, or below -0.95 if the range is -1..1
+  std::optional<double> high = {};         ///< share of values above 0.95
+  std::optional<double> dead = {};         ///< relu: share of units that are 0 in the whole batch
+  std::optional<double> dead_lately = {};  ///< relu: share of units that are 0 in all of the last measured batches,
+  index_t batches = 0, rows = 0;           ///< of which there are so many, with so many rows in all
+};
+
+/// What comes into the model from outside, in its first layer.
+struct InputStats {
+  std::optional<double> mean = {}, stddev = {}, low = {}, high = {};  ///< of finite values; not of ids
+  index_t nonfinite = 0;
+  index_t repeats = 0;  ///< measured batches in a row before this one that were equal to it
+};
+
+struct OptimizerInfo {
+  std::string name;                                          ///< "adamw"
+  std::vector<std::pair<std::string, double>> options = {};  ///< "beta1", "momentum", ...
 };
 
 /// Gradient norms of one state of a recurrent layer.
@@ -99,10 +120,13 @@ struct AttentionStats {
 struct IntervalStats {
   index_t steps = 0;
   index_t clipped = 0;  ///< steps whose gradients were scaled
-  index_t skipped = 0;  ///< steps without an update
+  index_t skipped = 0;  ///< steps refused by accepts() or with a gradient that is not finite
   // Over the finite losses and total norms before clipping; NaN if there are none.
   double loss_min = kNone, loss_max = kNone;
   double grad_norm_min = kNone, grad_norm_max = kNone;
+  double grad_cosine = kNone;  ///< mean cosine between the gradients of a step and of the step before, from a sample
+  index_t cosines = 0;         ///< over so many steps
+  index_t still = 0;           ///< steps that changed no parameter
 
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 };
@@ -124,6 +148,12 @@ struct StepRecord {
   std::optional<double> loss_z = {};       ///< distance from the mean of the last steps in standard deviations
   std::optional<double> grad_norm_z = {};  ///< of the logarithm of the norm
   std::optional<index_t> classes = {};     ///< number of classes of the loss
+  std::optional<index_t> targets = {};     ///< targets of the loss over classes that count
+  std::optional<double> dropout = {};      ///< largest probability
+  bool evaluation = false;                 ///< batch norm or dropout ran in evaluation mode
+  std::optional<InputStats> input = {};
+  std::optional<OptimizerInfo> optimizer = {};             ///< in the first line
+  std::vector<std::pair<std::string, double>> extra = {};  ///< metrics of the script's own
   IntervalStats interval = {};
   std::vector<ParameterStats> parameters = {};
   std::vector<LayerStats> layers = {};  ///< in order of execution

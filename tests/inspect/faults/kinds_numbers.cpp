@@ -1,0 +1,95 @@
+// Faults that make NaN or infinity, in the loss or in a layer.
+#include "edits.hpp"
+
+#include <limits>
+
+namespace xtape::faults {
+
+namespace {
+
+/// -log of the softmax's probability of the targets; the probability of one is set to 0 at a step.
+Tensor own_cross_entropy(const Tensor& logits, const Batch& batch, bool broken) {
+  const index_t classes = logits.size(-1), rows = static_cast<index_t>(batch.targets.size());
+  IndexArray targets = batch.targets;
+  targets.reshape(Shape{static_cast<std::size_t>(rows), 1});
+  const Tensor probabilities = softmax(reshape(logits, {rows, classes}));
+  Array mask(Shape{static_cast<std::size_t>(rows), 1});
+  mask.fill(1);
+  if (broken) mask.data()[0] = 0;
+  return -mean(log(gather(probabilities, 1, targets) * Tensor(mask)));
+}
+
+void add_broken_losses(Faults& out) {
+  plant(out, "log_of_0_in_loss", {"mlp", "encoder", "lstm", "deep"}, {.causes = {"loss_nonfinite"}, .no_layer = true},
+        [](Fault& f) {
+          const bool logged = f.recipe.name == "mlp" || f.recipe.name == "lstm";
+          const index_t at = logged ? logged_step_at(f.recipe, 0.3) : step_at(f.recipe, 0.3);
+          const bool from_there_on = f.recipe.name == "mlp" || f.recipe.name == "encoder";
+          f.recipe.own_loss = [at, from_there_on](const Tensor& logits, const Batch& batch, index_t step) {
+            return own_cross_entropy(logits, batch, step == at || (from_there_on && step > at));
+          };
+          f.expected.step = at;
+        });
+  plant(out, "loss_overflows", {"lm", "gru", "mlp_adam"}, {.causes = {"loss_nonfinite"}, .no_layer = true},
+        [](Fault& f) {
+          const index_t at = step_at(f.recipe, 0.5);
+          f.recipe.own_loss = [at](const Tensor& logits, const Batch& batch, index_t step) {
+            const Tensor loss = batch.values.dimension() > 0 ? mse_loss(logits, Tensor(batch.values))
+                                                             : cross_entropy(logits, batch.targets);
+            return step >= at ? loss + exp(loss * real(0) + real(200)) : loss;
+          };
+          f.expected.step = at;
+        });
+}
+
+/// The layer whose output is broken, and the one that is the first to show it.
+std::vector<std::string> beside_place_1(const Recipe& recipe) {
+  if (is_recurrent(recipe)) return {"rnn", "head"};
+  return {"layers.1", recipe.net.layers > 2 ? "layers.2" : "head"};
+}
+
+void add_broken_layers(Faults& out) {
+  const auto break_at = [](Recipe& recipe, index_t place, index_t at, bool from_there_on) {
+    recipe.middle = [=](const Tensor& x, index_t here, index_t step) {
+      if (here != place || !(step == at || (from_there_on && step > at))) return x;
+      return x + log(x - x);  // log 0 in every unit
+    };
+  };
+  plant(out, "nan_in_layer", {"mlp", "deep", "gru_text", "bn"}, {.causes = {"layer_nonfinite"}}, [break_at](Fault& f) {
+    const index_t at = logged_step_at(f.recipe, 0.4);
+    break_at(f.recipe, 1, at, true);
+    f.expected.layers = beside_place_1(f.recipe);
+    f.expected.step = at;
+  });
+  plant(out, "nan_in_layer_anomaly", {"mlp_adam", "deep_relu", "lstm"}, {.causes = {"layer_nonfinite"}},
+        [break_at](Fault& f) {
+          const index_t at = step_at(f.recipe, 0.4);
+          f.recipe.detect_anomaly = true;
+          break_at(f.recipe, 1, at, false);
+          f.expected.layers = beside_place_1(f.recipe);
+          f.expected.step = at;
+        });
+  plant(out, "nan_in_layer_once", {"mlp_short", "deep_sgd", "rnn"}, {.causes = {"layer_nonfinite", "loss_nonfinite"}},
+        [break_at](Fault& f) {  // no line of that step tells the layer
+          const index_t at = step_at(f.recipe, 0.6);
+          break_at(f.recipe, 1, at, false);
+          f.expected.step = at;
+        });
+  plant(out, "weight_overflows", {"mlp", "bn", "deep_relu"}, {.causes = {"layer_nonfinite"}}, [](Fault& f) {
+    f.expected.layers = {"layers.0", "layers.1"};
+    f.recipe.prepare = [](ParamStore& store) {
+      Parameter weight = store.parameters().front();
+      std::fill_n(weight.edit(), weight.numel(), std::numeric_limits<real>::max());
+    };
+    f.expected.step = 0;
+  });
+}
+
+}  // namespace
+
+void add_number_kinds(Faults& out) {
+  add_broken_losses(out);
+  add_broken_layers(out);
+}
+
+}  // namespace xtape::faults

@@ -69,15 +69,29 @@ std::vector<std::string> layers_by_depth(const RunData& run) {
   return all;
 }
 
+namespace {
+
+Depth between(const std::vector<std::string>& layers, const StepRecord& step) {
+  const LayerStats *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
+  Depth out{layers.front(), layers.back(), {}};
+  if (first && last && first->output_grad_norm && last->output_grad_norm && *last->output_grad_norm > 0)
+    out.share = *first->output_grad_norm / *last->output_grad_norm;
+  return out;
+}
+
+}  // namespace
+
+Depth depth_at(const RunData& run, const StepRecord& step) {
+  const std::vector<std::string> layers = layers_by_depth(run);
+  return layers.size() < 2 ? Depth{} : between(layers, step);
+}
+
 Depth depth_of(const RunData& run) {
   const std::vector<std::string> layers = layers_by_depth(run);
   if (layers.size() < 2) return {};
   std::vector<double> shares;
-  for (const StepRecord& step : run.steps) {
-    const LayerStats *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
-    if (!first || !last || !first->output_grad_norm || !last->output_grad_norm) continue;
-    if (*last->output_grad_norm > 0) shares.push_back(*first->output_grad_norm / *last->output_grad_norm);
-  }
+  for (const StepRecord& step : run.steps)
+    if (const Depth depth = between(layers, step); depth.share) shares.push_back(*depth.share);
   return {layers.front(), layers.back(), finite_median(shares)};
 }
 

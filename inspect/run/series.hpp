@@ -50,6 +50,8 @@ struct Depth {
   std::optional<double> share;
 };
 Depth depth_of(const RunData& run);
+/// The same of one step.
+Depth depth_at(const RunData& run, const StepRecord& step);
 
 /// The gradient of the last time step's loss by lag, in one recurrent layer.
 struct LagCurve {

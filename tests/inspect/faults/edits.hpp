@@ -78,12 +78,4 @@ inline bool is_recurrent(const Recipe& recipe) {
   return a == Architecture::rnn || a == Architecture::gru || a == Architecture::lstm;
 }
 
-/// The first layer with weights of a model, as a prefix.
-inline std::string first_layer(const Recipe& recipe) {
-  if (recipe.net.architecture == Architecture::decoder) return "token_embedding";
-  if (recipe.net.architecture == Architecture::encoder) return "embedding";
-  if (is_recurrent(recipe)) return sizes_of(recipe.data.task).vocab ? "embedding" : "rnn";
-  return "layers.0";
-}
-
 }  // namespace xtape::faults

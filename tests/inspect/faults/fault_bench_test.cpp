@@ -43,6 +43,8 @@ TEST_CASE("the fault bench: what counts as right") {
   CHECK(score(expected, said).verdict == "ok");
   said.step = 51;
   CHECK(score(expected, said).verdict == "wrong step");
+  said.step = {};  // from the start on
+  CHECK(score(expected, said).verdict == "wrong step");
   said.layer = "layers.10";
   CHECK(score(expected, said).verdict == "wrong layer");
   said.id = "overfitting";
@@ -69,5 +71,6 @@ TEST_CASE("the fault bench: harmful advice") {
   CHECK(is_harmful("Raise the limit; use a larger learning rate."));
   CHECK_FALSE(is_harmful("Do not raise the learning rate. Raise the limit, or lower the learning rate."));
   CHECK_FALSE(is_harmful("Lower the learning rate."));
+  CHECK_FALSE(is_harmful("Look at the batch of that step."));
   CHECK(harmful({}, {.detected = true, .advice = {"Lower the learning rate.", "Try a higher rate."}}));
 }

@@ -84,7 +84,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all = {
       {"mlp", 0.1, {"", "seed2", "clip", "cosine", "few_lines", "long", "plain_sgd"}},
       {"mlp", 0.2, {"batch_of_one", "averaged_sgd"}},
-      {"mlp_adam", 0.1, {"", "seed2", "clip", "every_step", "narrow", "tanh", "long", "adamw"}},
+      {"mlp_adam", 0.1, {"", "seed2", "clip", "every_step", "narrow", "tanh", "long", "adamw", "steps_down"}},
       {"mlp_short", 0.15, {"", "seed3", "clip_half", "large_batch"}},
       {"bn", 0.15, {"", "seed2", "clip", "few_lines", "adam", "constant"}},
       {"bn_sgd", 0.05, {"", "cosine", "wide", "every_step"}},

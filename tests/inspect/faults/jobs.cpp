@@ -51,11 +51,6 @@ fs::path folder_of(const std::string& parent, const std::string& key) {
   return fs::path(parent) / name_of(half_of(key)) / name;
 }
 
-void add(Said& said, const Verdict& verdict) {
-  said.advice.push_back(verdict.answer);
-  said.advice.push_back(verdict.remedy);
-}
-
 void judge_run(const std::string& directory, Result& out) {
   const RunData run = read_run(directory);
   const Diagnosis diagnosis = diagnose(run);
@@ -68,12 +63,12 @@ void judge_run(const std::string& directory, Result& out) {
     out.said.evidence = cause->evidence;
     out.said.remedy = cause->remedy;
     out.said.step = cause->step;
-    add(out.said, *cause);
+    out.said.advice.push_back(cause->remedy);
     out.red = cause->finding == Finding::bad;
   }
   for (const Verdict& verdict : diagnosis.consequences) {
     out.said.consequences.push_back(verdict.id);
-    add(out.said, verdict);
+    out.said.advice.push_back(verdict.remedy);
     out.red = out.red || verdict.finding == Finding::bad;
   }
   for (const Verdict& verdict : judge(run)) {

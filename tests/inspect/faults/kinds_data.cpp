@@ -48,8 +48,8 @@ void add_single_steps(Faults& out) {
     };
     f.expected.step = from;
   });
-  plant(out, "one_wild_batch", {"mlp", "mlp_adam", "gru", "deep_relu"},
-        {.causes = {"spike"}, .harmful = {kRaiseRate, kLargerModel}}, [](Fault& f) {
+  plant(out, "one_wild_batch", {"mlp", "mlp_adam", "gru", "deep_relu"}, {.causes = {"spike"}, .harmful = {kRaiseRate}},
+        [](Fault& f) {
           const index_t at = step_at(f.recipe, 0.5);
           if (f.recipe.name == "mlp") f.expected.causes.push_back("late_divergence");  // it never recovers
           f.recipe.change_batch = [at](Batch& batch, index_t step) {
@@ -62,8 +62,8 @@ void add_single_steps(Faults& out) {
             return faulty.highest > 3 * healthy.highest || faulty.highest_norm > 3 * healthy.highest_norm;
           };
         });
-  plant(out, "one_batch_of_wrong_labels", {"lstm", "lm", "bn_sgd"},
-        {.causes = {"spike"}, .harmful = {kRaiseRate, kLargerModel}}, [](Fault& f) {
+  plant(out, "one_batch_of_wrong_labels", {"lstm", "lm", "bn_sgd"}, {.causes = {"spike"}, .harmful = {kRaiseRate}},
+        [](Fault& f) {
           const index_t at = step_at(f.recipe, 0.7);
           const index_t classes = sizes_of(f.recipe.data.task).classes;
           f.recipe.change_batch = [at, classes](Batch& batch, index_t step) {
@@ -110,6 +110,7 @@ void few_examples(Recipe& recipe) {
   recipe.schedule = {};
   recipe.net.dropout = 0;
   recipe.decay = 0;
+  recipe.validate = 10;
 }
 
 /// A number that depends on the example in row b only: it gets the same wrong label whenever it is drawn.
@@ -135,7 +136,7 @@ void add_overfitting(Faults& out) {
   plant(out, "few_wrong_labels", {"mlp", "encoder", "mlp_short"},
         {.causes = {"overfitting"}, .harmful = {kLargerModel, kRaiseRate}}, [](Fault& f) {
           few_examples(f.recipe);
-          f.recipe.steps *= 2;
+          f.recipe.data.count = 150;
           const index_t classes = sizes_of(f.recipe.data.task).classes;
           f.recipe.change_batch = [classes](Batch& batch, index_t) {
             for (std::size_t b = 0; b < batch.targets.size(); ++b)

@@ -75,6 +75,7 @@ void add_time(Faults& out) {
         [](Fault& f) {
           f.recipe.net.nonlinearity = Nonlinearity::relu;
           f.recipe.net.recurrent_init.recurrent = init::identity(1.4);
+          f.recipe.data.time = 24;
           f.recipe.clip = {};
           since(f, 0);
           f.shows = [](const Outcome& faulty, const Outcome& healthy) {

@@ -48,41 +48,59 @@ std::vector<std::string> beside_place_1(const Recipe& recipe) {
   return {"layers.1", recipe.net.layers > 2 ? "layers.2" : "head"};
 }
 
-void add_broken_layers(Faults& out) {
-  const auto break_at = [](Recipe& recipe, index_t place, index_t at, bool from_there_on) {
-    recipe.middle = [=](const Tensor& x, index_t here, index_t step) {
-      if (here != place || !(step == at || (from_there_on && step > at))) return x;
-      return x + log(x - x);  // log 0 in every unit
-    };
+/// What breaks a value: log 0 in every unit, an overflow of exp, or one of the product in the next layer.
+enum class Break { log, exp, linear };
+
+Tensor broken(const Tensor& x, Break how) {
+  switch (how) {
+    case Break::log:
+      return x + log(x - x);
+    case Break::exp:
+      return x + exp(x * real(0) + real(200));
+    case Break::linear:
+      break;
+  }
+  return (x + real(1)) * real(1e38);
+}
+
+void break_at(Recipe& recipe, index_t at, bool from_there_on, Break how = Break::log) {
+  recipe.middle = [=](const Tensor& x, index_t place, index_t step) {
+    const bool breaks = place == 1 && (step == at || (from_there_on && step > at));
+    return breaks ? broken(x, how) : x;
   };
-  plant(out, "nan_in_layer", {"mlp", "deep", "gru_text", "bn"}, {.causes = {"layer_nonfinite"}}, [break_at](Fault& f) {
+}
+
+void add_broken_layers(Faults& out) {
+  plant(out, "nan_in_layer", {"mlp", "deep", "gru_text", "bn"}, {.causes = {"layer_nonfinite"}}, [](Fault& f) {
     const index_t at = logged_step_at(f.recipe, 0.4);
-    break_at(f.recipe, 1, at, true);
+    break_at(f.recipe, at, true);
     f.expected.layers = beside_place_1(f.recipe);
     f.expected.step = at;
   });
-  plant(out, "nan_in_layer_anomaly", {"mlp_adam", "deep_relu", "lstm"}, {.causes = {"layer_nonfinite"}},
-        [break_at](Fault& f) {
+  plant(out, "nan_in_layer_anomaly", {"mlp_adam", "deep_relu", "lstm", "bn"}, {.causes = {"layer_nonfinite"}},
+        [](Fault& f) {
           const index_t at = step_at(f.recipe, 0.4);
           f.recipe.detect_anomaly = true;
-          break_at(f.recipe, 1, at, false);
+          const std::string& name = f.recipe.name;
+          break_at(f.recipe, at, false, name == "deep_relu" ? Break::exp : name == "bn" ? Break::linear : Break::log);
           f.expected.layers = beside_place_1(f.recipe);
           f.expected.step = at;
         });
   plant(out, "nan_in_layer_once", {"mlp_short", "deep_sgd", "rnn"}, {.causes = {"layer_nonfinite", "loss_nonfinite"}},
-        [break_at](Fault& f) {  // no line of that step tells the layer
+        [](Fault& f) {  // no line of that step tells the layer
           const index_t at = step_at(f.recipe, 0.6);
-          break_at(f.recipe, 1, at, false);
+          break_at(f.recipe, at, false);
           f.expected.step = at;
         });
-  plant(out, "weight_overflows", {"mlp", "bn", "deep_relu"}, {.causes = {"layer_nonfinite"}}, [](Fault& f) {
-    f.expected.layers = {"layers.0", "layers.1"};
-    f.recipe.prepare = [](ParamStore& store) {
-      Parameter weight = store.parameters().front();
-      std::fill_n(weight.edit(), weight.numel(), std::numeric_limits<real>::max());
-    };
-    f.expected.step = 0;
-  });
+  plant(out, "weight_overflows", {"mlp", "bn", "deep_relu"}, {.causes = {"layer_nonfinite", "weights_too_large"}},
+        [](Fault& f) {
+          f.expected.layers = {"layers.0", "layers.1"};
+          f.recipe.prepare = [](ParamStore& store) {
+            Parameter weight = store.parameters().front();
+            std::fill_n(weight.edit(), weight.numel(), std::numeric_limits<real>::max());
+          };
+          f.expected.step = 0;
+        });
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ void add_batches(Faults& out) {
   plant(out, "same_batch", {"mlp", "lm", "gru_text", "bn_sgd"}, {.causes = {"repeated_batch", "overfitting"}},
         [](Fault& f) {
           f.recipe.same_batch = true;
+          f.recipe.validate = 10;
           if (f.recipe.name == "bn_sgd") f.recipe.batch = 16;
         });
   plant(out, "noise_of_one_example", {"mlp", "encoder", "mlp_short", "mlp_adam"},

@@ -68,11 +68,11 @@ void add_units(Faults& out) {
     f.expected.layers = {"layers.0"};
     since(f, 0);
   });
-  plant(out, "saturated_layer", {"rnn", "deep_sgd", "rnn_series", "lstm_recall"},
+  plant(out, "saturated_layer", {"rnn", "deep_sgd", "gru_text", "lstm_recall"},
         {.causes = {"saturated_units", "weights_too_large"}, .harmful = {kRaiseRate}}, [](Fault& f) {
-          const std::string layer = is_recurrent(f.recipe) ? "rnn" : "layers.1";
-          f.recipe.prepare = [layer](ParamStore& store) { scale_matrices(store, layer, 60); };
-          f.expected.layers = {layer};
+          const std::string inputs = is_recurrent(f.recipe) ? "rnn.weight_ih" : "layers.1";
+          f.recipe.prepare = [inputs](ParamStore& store) { scale_matrices(store, inputs, 60); };
+          f.expected.layers = {is_recurrent(f.recipe) ? "rnn" : "layers.1"};
           since(f, 0);
         });
 }

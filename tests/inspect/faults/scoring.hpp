@@ -56,7 +56,7 @@ struct Expected {
   std::vector<std::string> causes;        ///< accepted ids
   std::vector<std::string> layers = {};   ///< accepted prefixes of the layer; empty: there is none to name
   bool no_layer = false;                  ///< naming any layer is wrong
-  std::optional<index_t> step = {};       ///< from which the fault holds
+  std::optional<index_t> step = {};       ///< from which the fault holds; a cause without a step holds from 0 on
   index_t tolerance = 0;                  ///< in steps
   std::vector<std::string> harmful = {};  ///< regular expressions of advice that makes things worse
   std::string refusal = {};               ///< regular expression of an exception's message that names the cause
@@ -69,7 +69,7 @@ struct Said {
   std::string id = {}, layer = {}, finding = {}, answer = {}, evidence = {}, remedy = {};
   std::optional<index_t> step = {};
   std::vector<std::string> consequences = {};  ///< ids
-  std::vector<std::string> advice = {};        ///< answers and remedies of all that was said
+  std::vector<std::string> advice = {};        ///< the remedies of all that was said
 };
 
 struct Score {
@@ -99,7 +99,7 @@ inline std::vector<std::string> clauses(const std::string& advice) {
 }
 
 constexpr const char* kRaiseRate = R"(\b(raise|increase|higher|larger|bigger)\b.*\brate\b)";
-constexpr const char* kLowerRate = R"(\b(lower|reduce|decrease|smaller)\b.*\brate\b)";
+constexpr const char* kLowerRate = R"(\b(lower|reduce|decrease|smaller)\b.*\brate\b(?! at the end))";
 
 inline bool matches(const std::vector<std::string>& advice, const std::string& pattern) {
   const std::regex wanted(pattern, std::regex::icase);
@@ -127,7 +127,7 @@ inline Score score(const Expected& expected, const Said& said) {
     out.cause = std::find(expected.causes.begin(), expected.causes.end(), said.id) != expected.causes.end();
     out.layer = expected.no_layer ? said.layer.empty() : expected.layers.empty();
     for (const std::string& prefix : expected.layers) out.layer = out.layer || in_layer(said.layer, prefix);
-    out.step = !expected.step || (said.step && std::abs(*said.step - *expected.step) <= expected.tolerance);
+    out.step = !expected.step || std::abs(said.step.value_or(0) - *expected.step) <= expected.tolerance;
   }
   out.verdict = out.harmful     ? "harmful"
                 : !out.detected ? "missed"

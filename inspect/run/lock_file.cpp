@@ -1,5 +1,6 @@
 #include <xtape/data/files.hpp>
 #include <xtape/data/json.hpp>
+#include <xtape/data/utf8.hpp>
 #include <xtape/inspect/run/lock_file.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 
@@ -11,7 +12,7 @@
 #include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <vector>
 
 namespace xtape {
 
@@ -19,11 +20,12 @@ namespace {
 
 using LockJson = nlohmann::ordered_json;
 
-std::string first_line(const char* path) {
+/// The beginning of a file up to a character.
+std::string read_until(const std::string& path, char end) {
   std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  std::string text;
+  std::getline(file, text, end);
+  return text;
 }
 
 /// The state and the start time in /proc/N/stat, behind the name of the program, which may hold any character.
@@ -32,17 +34,16 @@ struct ProcessStat {
   std::uint64_t started = 0;
 };
 std::optional<ProcessStat> stat_of(std::int64_t process) {
-  constexpr int kFieldsBetween = 18;  // from the state, field 3, to the start time, field 22
-  const std::string text = first_line(("/proc/" + std::to_string(process) + "/stat").c_str());
+  constexpr std::size_t kStarted = 19;  // field 22; the state is field 3
+  const std::string text = read_until("/proc/" + std::to_string(process) + "/stat", '\0');
   const std::size_t name_end = text.rfind(')');
   if (name_end == text.npos) return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
-  ProcessStat out;
-  std::string skipped;
-  fields >> out.state;
-  for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
-  fields >> out.started;
-  return fields ? std::optional(out) : std::nullopt;
+  const std::vector<std::string_view> fields = words_between_spaces(std::string_view(text).substr(name_end + 1));
+  if (fields.size() <= kStarted) return std::nullopt;
+  ProcessStat out{.state = fields[0][0]};
+  const std::string_view started = fields[kStarted];
+  const auto read = std::from_chars(started.data(), started.data() + started.size(), out.started);
+  return read.ec == std::errc() ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ ProcessIdentity this_process() {
   ::gethostname(host, sizeof host - 1);
   const std::int64_t process = ::getpid();
   const std::optional<ProcessStat> stat = stat_of(process);
-  return {process, stat ? stat->started : 0, first_line("/proc/sys/kernel/random/boot_id"), host};
+  return {process, stat ? stat->started : 0, read_until("/proc/sys/kernel/random/boot_id", '\n'), host};
 }
 
 std::string lock_text(const LockRecord& record) {

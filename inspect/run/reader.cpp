@@ -26,9 +26,8 @@ std::size_t record_behind(std::string_view line) {
   return at == line.npos ? 0 : at;
 }
 
-std::string content_from(const fs::path& path, std::size_t offset) {
+std::string content_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -87,7 +86,7 @@ void RunReader::read_info() {
     return;
   }
   try {
-    read_info_json(shallow_json<Json>(content_from(path, 0)), run_);
+    read_info_json(shallow_json<Json>(content_of_file(path)), run_);
   } catch (const Json::exception&) {
     info_warnings_.push_back(std::string(run_folder::kRun) +
                              " cannot be read: program, options and seed are incomplete");
@@ -154,10 +153,10 @@ bool RunReader::read_events() {
 }
 
 void RunReader::read_norms() {
-  const fs::path path = fs::path(run_.directory) / run_folder::kGradNorms;
-  if (!fs::exists(path)) return;
-  run_.steps = steps_of_norms(content_from(path, 0));
-  run_.only_norms = true;
+  LineReader file(run_.directory + "/" + run_folder::kGradNorms);
+  run_.steps.clear();
+  file.read([this](const LineReader::Line& line) { add_norms_row(run_.steps, line.text); });
+  run_.only_norms = !file.missing();
 }
 
 void RunReader::list_warnings() {

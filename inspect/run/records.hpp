@@ -82,10 +82,10 @@ struct LayerStats {
 
 /// The outputs of tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
 struct UnitStats {
-  Name name;                        ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
-  std::optional<double> low = {};   ///< share of values below 0.05, or below -0.95 if the range is -1..1
-  std::optional<double> high = {};  ///< share of values above 0.95
-  std::optional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
+  Name name;                         ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
+  PackedOptional<double> low = {};   ///< share of values below 0.05, or below -0.95 if the range is -1..1
+  PackedOptional<double> high = {};  ///< share of values above 0.95
+  PackedOptional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
 };
 
 /// Gradient norms of one state of a recurrent layer.

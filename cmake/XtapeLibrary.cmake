@@ -82,7 +82,8 @@ target_include_directories(xtape_base PUBLIC ${XTAPE_INCLUDE})
 target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
 target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
-                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog ZLIB::ZLIB)
+                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 simdjson::simdjson spdlog::spdlog
+                              ZLIB::ZLIB)
 xtape_unite(xtape_base 10)
 
 # Parses the headers once for all files of the target; the option lets ccache see what the precompiled header holds.

@@ -136,7 +136,7 @@ struct RunLog::State {
   IntervalStats since_logged;
   index_t last_step = -1;
   index_t refused_step = -1;  // accepts() returned false
-  bool any_logged = false, finished = false, optimizer_told = false, anomaly_told = false;
+  bool any_logged = false, finished = false, stopped = false, optimizer_told = false, anomaly_told = false;
   index_t tokens = 0;  // since `logged_at`
   index_t dumps = 0;
   std::map<std::string, index_t> events;  // by kind
@@ -263,13 +263,22 @@ struct RunLog::State {
     else probe->detach();
   }
 
+  /// Records an end before the run is finished, once.
+  void stop(const std::string& why) {
+    if (waits || finished || std::exchange(stopped, true)) return;
+    writer->event({std::max<index_t>(last_step, 0), "stopped", why, "", "", "", 0});
+  }
+
   void handle_signal() {
     const int signal = signals->take();
     if (signal == 0) return;
     const std::string file = dump("signal " + std::to_string(signal));
     if (!file.empty())
       writer->event({last_step, "dump", "signal " + std::to_string(signal) + " came", "", "", file, 0});
-    if (signal != SIGUSR1) SignalWatch::give_back(signal);
+    if (signal == SIGUSR1) return;
+    stop("stopped by " + signal_name(signal) + " after " + std::to_string(last_step + 1) + " of " +
+         std::to_string(steps) + " steps");
+    SignalWatch::give_back(signal);
   }
 };
 
@@ -291,8 +300,14 @@ RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogO
 RunLog::~RunLog() {
   if (!state_) return;
   state_->probe->detach();
-  if (!state_->finished) state_->dump("the run ended before it was finished");
+  if (state_->finished) return;
+  state_->dump("the run ended before it was finished");
+  if (state_->writer)
+    state_->stop("stopped before it was finished, after " + std::to_string(state_->last_step + 1) + " of " +
+                 std::to_string(state_->steps) + " steps");
 }
+
+void RunLog::stop(const std::string& why) { state_->stop(why); }
 
 const std::string& RunLog::directory() const { return state_->directory; }
 

@@ -100,8 +100,12 @@ class RunLog {
   /// FileError, and ValueError for a text that is no state.
   void load_state(index_t step, const std::string& state);
 
-  /// Prints the table of layers and the name of the directory, and closes the files. Without it the run counts as
-  /// interrupted.
+  /// Records that the run ends before it is finished, to be resumed later or never, and why: "stopped by SIGINT after
+  /// 13 of 40 steps". Checkpoints calls it. Without it, and without finish(), the run counts as killed, or, if an error
+  /// ends it, as stopped by that.
+  void stop(const std::string& why);
+
+  /// Prints the table of layers and the name of the directory, and closes the files.
   void finish();
 
   const std::string& directory() const;

@@ -1,6 +1,7 @@
 #include <xtape/data/json.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
 
+#include <simdjson.h>
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,14 @@ class Writer {
   void field(const char* key, const std::optional<T>& value) {
     if (value) field(key, *value);
   }
+  template <class T>
+  void field(const char* key, const PackedOptional<T>& value) {
+    if (value) field(key, *value);
+  }
+  void histogram(const Log2Histogram& value) {
+    field("grad_log2_low_preclip", value.low());
+    filled("grad_log2_counts_preclip", value.counts());
+  }
   /// A text or list, left out if it is empty.
   template <class T>
   void filled(const char* key, const T& value) {
@@ -60,7 +69,7 @@ class Writer {
     if (records.empty()) return;
     Json& object = json_[key] = Json::object();
     for (const T& record : records) {
-      Writer writer(object[record.name] = Json::object());
+      Writer writer(object[record.name.str()] = Json::object());
       fields(writer, record);
     }
   }
@@ -69,39 +78,76 @@ class Writer {
   Json& json_;
 };
 
+using Element = simdjson::dom::element;
+
+/// A value has another form than a record's.
+struct WrongForm {};
+
+double number_in(const Element& json) {
+  if (json.is_number()) return json.get_double();
+  const std::string_view text = json.get_string();
+  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "Inf") return std::numeric_limits<double>::infinity();
+  if (text == "-Inf") return -std::numeric_limits<double>::infinity();
+  throw WrongForm();
+}
+
+/// A whole number that fits into T.
+template <std::integral T>
+T integer_in(const Element& json) {
+  if (json.is_uint64() && std::in_range<T>(json.get_uint64().value())) return static_cast<T>(json.get_uint64().value());
+  if (json.is_int64() && std::in_range<T>(json.get_int64().value())) return static_cast<T>(json.get_int64().value());
+  throw WrongForm();
+}
+
+/// What the records of a file share.
+struct Shared {
+  NameTable& names;
+  RecordParser::Histograms histograms;
+};
+
 class Reader {
  public:
-  explicit Reader(const Json& json) : json_(json) {}
+  Reader(const Element& json, const Shared& shared) : json_(json.get_object()), next_(json_.begin()), shared_(shared) {}
 
   void field(const char* key, double& value) {
-    if (const Json* at = find(key)) value = number_of(*at);
+    if (const auto at = find(key)) value = number_in(*at);
   }
   template <std::integral T>
   void field(const char* key, T& value) {
-    if (const Json* at = find(key)) value = integer_of<T>(*at);
+    if (const auto at = find(key)) value = integer_in<T>(*at);
   }
   void field(const char* key, std::string& value) {
-    if (const Json* at = find(key)) value = at->get<std::string>();
-  }
-  void field(const char* key, std::vector<index_t>& value) {
-    if (const Json* at = find(key)) value = integers_of<index_t>(*at);
+    if (const auto at = find(key)) value = at->get_string().value();
   }
   void flag(const char* key, bool& value) {
-    if (const Json* at = find(key)) value = at->get<bool>();
+    if (const auto at = find(key)) value = at->get_bool();
   }
   void numbers(const char* key, std::vector<std::pair<std::string, double>>& values) {
-    if (const Json* at = find(key))
-      for (const auto& [name, x] : at->items()) values.emplace_back(name, number_of(x));
+    if (const auto at = find(key))
+      for (const auto& [name, x] : at->get_object()) values.emplace_back(name, number_in(x));
   }
   void field(const char* key, std::vector<double>& value) {
-    const Json* at = find(key);
-    if (!at) return;
-    value.clear();
-    for (const Json& x : *at) value.push_back(number_of(x));
+    if (const auto at = find(key)) read(*at, value, number_in);
   }
   template <class T>
   void field(const char* key, std::optional<T>& value) {
     if (find(key)) field(key, value.emplace());
+  }
+  template <class T>
+  void field(const char* key, PackedOptional<T>& value) {
+    T found{};
+    if (!find(key)) return;
+    field(key, found);
+    value = found;
+  }
+  void histogram(Log2Histogram& value) {
+    if (shared_.histograms == RecordParser::Histograms::drop) return;
+    int low = 0;
+    std::vector<index_t> counts;
+    field("grad_log2_low_preclip", low);
+    if (const auto at = find("grad_log2_counts_preclip")) read(*at, counts, integer_in<index_t>);
+    value = {low, std::move(counts)};
   }
   template <class T>
   void filled(const char* key, T& value) {
@@ -113,36 +159,52 @@ class Reader {
   }
   template <class T>
   void object(const char* key, T& value) {
-    if (const Json* at = find(key)) {
-      Reader reader(*at);
+    if (const auto at = find(key)) {
+      Reader reader(*at, shared_);
       fields(reader, value);
     }
   }
   template <class T>
   void named(const char* key, std::vector<T>& records) {
-    const Json* at = find(key);
+    const auto at = find(key);
     if (!at) return;
-    for (const auto& [name, json] : at->items()) {
+    const simdjson::dom::object object = at->get_object();
+    records.reserve(object.size());
+    for (const auto& [name, json] : object) {
       T& record = records.emplace_back();
-      record.name = name;
-      Reader reader(json);
+      record.name = shared_.names.of(name);
+      Reader reader(json, shared_);
       fields(reader, record);
     }
   }
 
   std::vector<std::string> keys() const {
     std::vector<std::string> out;
-    for (const auto& [key, value] : json_.items()) out.push_back(key);
+    for (const auto& [key, value] : json_) out.emplace_back(key);
     return out;
   }
 
  private:
-  const Json* find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() ? nullptr : &*found;
+  /// The value of a key. Looks first behind the last one found: keys stand in the order in which they are asked for.
+  std::optional<Element> find(std::string_view key) {
+    for (auto at = next_; at != json_.end(); ++at)
+      if (at.key_equals(key)) return (next_ = at).value();
+    for (auto at = json_.begin(); at != next_; ++at)
+      if (at.key_equals(key)) return (next_ = at).value();
+    return std::nullopt;
   }
 
-  const Json& json_;
+  template <class T>
+  static void read(const Element& json, std::vector<T>& values, T (*value_in)(const Element&)) {
+    const simdjson::dom::array array = json.get_array();
+    values.clear();
+    values.reserve(array.size());
+    for (const Element x : array) values.push_back(value_in(x));
+  }
+
+  simdjson::dom::object json_;
+  simdjson::dom::object::iterator next_;
+  const Shared& shared_;
 };
 
 template <class Record, class Wanted>
@@ -154,8 +216,7 @@ void fields(Io& io, Like<ParameterStats> auto& x) {
   io.field("grad_max_preclip", x.grad_max);
   io.field("grad_nonfinite_preclip", x.grad_nonfinite);
   io.field("grad_zero_share_preclip", x.grad_zero_share);
-  if (x.grad_max) io.field("grad_log2_low_preclip", x.grad_histogram.low);
-  io.filled("grad_log2_counts_preclip", x.grad_histogram.counts);
+  if (x.grad_max) io.histogram(x.grad_histogram);
   io.field("weight_norm", x.weight_norm);
   io.field("update_norm", x.update_norm);
   io.field("update_ratio", x.update_ratio);
@@ -284,17 +345,29 @@ std::string line_of(const Record& record) {
   return json_text(json) + "\n";
 }
 
+/// Parses a line, which may begin with a byte order mark. Returns nothing if it is no JSON object with a step.
+std::optional<Element> parsed(simdjson::dom::parser& parser, std::string_view line) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  Element json;
+  if (parser.parse(line.data(), line.size()).get(json) != simdjson::SUCCESS) return std::nullopt;
+  if (!json.is_object() || json["step"].error() != simdjson::SUCCESS) return std::nullopt;
+  return json;
+}
+
 template <class Record>
-std::optional<Record> record_of(std::string_view line) {
-  const Json json = parse_json<Json>(line);
-  if (!json.is_object() || !json.contains("step")) return std::nullopt;
+std::optional<Record> record_of(simdjson::dom::parser& parser, const Shared& shared, std::string_view line) {
+  const std::optional<Element> json = parsed(parser, line);
+  if (!json) return std::nullopt;
   try {
-    if (integer_of<int>(json.at("format_version")) > kRunFormat) return std::nullopt;
+    if (integer_in<int>(json->at_key("format_version")) > kRunFormat) return std::nullopt;
     Record record;
-    Reader reader(json);
+    Reader reader(*json, shared);
     fields(reader, record);
     return record;
-  } catch (const Json::exception&) {
+  } catch (const simdjson::simdjson_error&) {
+    return std::nullopt;
+  } catch (const WrongForm&) {
     return std::nullopt;
   }
 }
@@ -312,26 +385,54 @@ std::string interval_json(const IntervalStats& numbers) {
 }
 
 std::optional<IntervalStats> read_interval_json(std::string_view text) {
-  const Json json = parse_json<Json>(text);
-  if (!json.is_object()) return std::nullopt;
+  simdjson::dom::parser parser;
+  Element json;
+  if (parser.parse(text.data(), text.size()).get(json) != simdjson::SUCCESS) return std::nullopt;
   try {
     IntervalStats numbers;
-    Reader reader(json);
+    NameTable names;
+    const Shared shared{names, RecordParser::Histograms::keep};
+    Reader reader(json, shared);
     fields(reader, numbers);
     return numbers;
-  } catch (const Json::exception&) {
+  } catch (const simdjson::simdjson_error&) {
+    return std::nullopt;
+  } catch (const WrongForm&) {
     return std::nullopt;
   }
 }
 
-std::optional<StepRecord> read_metrics_line(std::string_view line) { return record_of<StepRecord>(line); }
-std::optional<EventRecord> read_event_line(std::string_view line) { return record_of<EventRecord>(line); }
+struct RecordParser::State {
+  explicit State(Histograms which) : histograms(which) {}
+
+  template <class Record>
+  std::optional<Record> read(std::string_view line) {
+    return record_of<Record>(parser, {names, histograms}, line);
+  }
+
+  simdjson::dom::parser parser;
+  NameTable names;
+  Histograms histograms;
+};
+
+RecordParser::RecordParser(Histograms histograms) : state_(std::make_unique<State>(histograms)) {}
+RecordParser::~RecordParser() = default;
+
+std::optional<StepRecord> RecordParser::step(std::string_view line) { return state_->read<StepRecord>(line); }
+std::optional<EventRecord> RecordParser::event(std::string_view line) { return state_->read<EventRecord>(line); }
+
+std::optional<StepRecord> read_metrics_line(std::string_view line) { return RecordParser().step(line); }
+std::optional<EventRecord> read_event_line(std::string_view line) { return RecordParser().event(line); }
 
 std::optional<index_t> step_of_json_line(std::string_view line) {
-  const Json json = parse_json<Json>(line);
-  const bool good = json.is_object() && json.contains("step") && holds_integer<index_t>(json["step"]) &&
-                    json.value("kind", Json()) != "finished";
-  return good ? json["step"].get<index_t>() : std::numeric_limits<index_t>::max();
+  constexpr index_t kCutOff = std::numeric_limits<index_t>::max();
+  simdjson::dom::parser parser;
+  const std::optional<Element> json = parsed(parser, line);
+  std::string_view kind;
+  std::int64_t step = 0;
+  if (!json || (*json)["step"].get(step) != simdjson::SUCCESS) return kCutOff;
+  const bool ends = (*json)["kind"].get(kind) == simdjson::SUCCESS && (kind == "finished" || kind == "stopped");
+  return ends ? kCutOff : step;
 }
 
 }  // namespace xtape

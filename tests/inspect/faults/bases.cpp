@@ -68,9 +68,9 @@ std::vector<Recipe> perceptrons() {
            .interval = 20}};
 }
 
-std::vector<Recipe> recurrent_nets() {
+std::vector<Recipe> plain_recurrent_nets() {
   const Data text{.task = Task::text}, series{.task = Task::series, .time = 32};
-  const Data recall{.task = Task::recall, .time = 12}, short_recall{.task = Task::recall, .time = 8};
+  const Data recall{.task = Task::recall, .time = 8};
   const RecurrentInit orthogonal{.recurrent = init::orthogonal()};
   return {{.name = "rnn",
            .data = text,
@@ -79,7 +79,7 @@ std::vector<Recipe> recurrent_nets() {
            .batch = 16,
            .clip = 1.0},
           {.name = "rnn_recall",
-           .data = short_recall,
+           .data = recall,
            .net = {.architecture = Architecture::rnn, .layers = 1, .recurrent_init = orthogonal},
            .rate = 5e-3,
            .steps = 400,
@@ -92,8 +92,13 @@ std::vector<Recipe> recurrent_nets() {
            .rate = 0.03,
            .steps = 400,
            .interval = 50,
-           .clip = 1.0},
-          {.name = "gru",
+           .clip = 1.0}};
+}
+
+std::vector<Recipe> gated_recurrent_nets() {
+  const Data text{.task = Task::text}, series{.task = Task::series, .time = 32};
+  const Data recall{.task = Task::recall, .time = 12};
+  return {{.name = "gru",
            .data = series,
            .net = {.architecture = Architecture::gru, .width = 32, .layers = 1},
            .method = Method::adamw,
@@ -181,7 +186,7 @@ std::vector<Recipe> transformers() {
 const std::vector<Recipe>& all_bases() {
   static const std::vector<Recipe> all = [] {
     std::vector<Recipe> out = perceptrons();
-    for (const auto family : {recurrent_nets, transformers})
+    for (const auto family : {plain_recurrent_nets, gated_recurrent_nets, transformers})
       for (Recipe& recipe : family()) out.push_back(std::move(recipe));
     for (Recipe& recipe : out) recipe.seed = fnv1a(recipe.name) % 1'000'000;
     return out;

@@ -29,7 +29,7 @@ void add_depth(Faults& out) {
         });
 }
 
-void add_time(Faults& out) {
+void add_vanishing_time(Faults& out) {
   const Expected vanishing{.causes = {"vanishing_time"}, .layers = {"rnn"}, .harmful = {kSmallerWeights, kLowerRate}};
   plant(out, "recurrent_small", {"rnn_recall", "rnn_series", "rnn"}, vanishing, [](Fault& f) {
     f.recipe.net.recurrent_init.recurrent = init::orthogonal(0.3);
@@ -54,6 +54,9 @@ void add_time(Faults& out) {
     since(f, 0);
     f.shows = [](const Outcome& faulty, const Outcome&) { return faulty.last > 1.2; };
   });
+}
+
+void add_exploding_time(Faults& out) {
   plant(out, "recurrent_radius_2", {"rnn_recall", "rnn_series"},
         {.causes = {"exploding_time", "weights_too_large"},
          .layers = {"rnn"},
@@ -82,6 +85,9 @@ void add_time(Faults& out) {
             return faulty.nonfinite > 0 || faulty.highest_norm > 10 * healthy.highest_norm;
           };
         });
+}
+
+void add_cells(Faults& out) {
   plant(out, "cells_in_loop", {"rnn_recall", "gru_text", "lstm_recall"},
         {.causes = {"cells_in_loop", "vanishing_time"}, .layers = {"rnn"}}, [](Fault& f) {
           f.recipe.data = {.task = Task::recall, .time = 40};
@@ -127,7 +133,9 @@ void add_modes(Faults& out) {
 
 void add_flow_kinds(Faults& out) {
   add_depth(out);
-  add_time(out);
+  add_vanishing_time(out);
+  add_exploding_time(out);
+  add_cells(out);
   add_modes(out);
 }
 

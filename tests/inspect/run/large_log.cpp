@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -76,14 +77,23 @@ double most_megabytes() {
   return static_cast<double>(used.ru_maxrss) * 1024 / 1e6;
 }
 
-/// Runs a part and prints what it took. Returns the seconds.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Runs a part and prints what it took. Returns the seconds of the processor, which other programs do not change.
 template <class Part>
 double measured(const char* name, const Part& part) {
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu_begin = cpu_seconds();
   part();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("%-8s %8.2f s, at most %.0f MB\n", name, seconds, most_megabytes());
-  return seconds;
+  const double cpu = cpu_seconds() - cpu_begin,
+               seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("%-8s %8.2f s of CPU time, %.2f s in all, at most %.0f MB\n", name, cpu, seconds, most_megabytes());
+  std::fflush(stdout);
+  return cpu;
 }
 
 }  // namespace

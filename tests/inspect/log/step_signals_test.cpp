@@ -129,8 +129,8 @@ TEST_CASE("a relu unit is dead lately if it is 0 in each of the last eight measu
       (void)relu(tape.variable(x));
     }
     const UnitStats units = at(attached.record(store).units, "relu");
-    dead.push_back(units.dead.value());
-    lately.push_back(units.dead_lately.value());
+    dead.push_back(*units.dead);
+    lately.push_back(*units.dead_lately);
     CHECK(units.batches == std::min(batch + 1, 8));
     CHECK(units.rows == 2 * units.batches);
   }
@@ -176,7 +176,7 @@ TEST_CASE("the log tells the optimizer, its decay, and parameters that it does n
   CHECK(any);
   CHECK(!steps[1].optimizer);
   const ParameterStats& weight = at(steps[1].parameters, "in.weight");
-  check_near(weight.decay_norm.value(), 0.01 * 2 * 0.5 * norm_of(in.weight.value()), kClose);
+  check_near(*weight.decay_norm, 0.01 * 2 * 0.5 * norm_of(in.weight.value()), kClose);
   CHECK(weight.lr_scale == 2);
   CHECK(!weight.unoptimized);
   CHECK(at(steps[1].parameters, "out.weight").unoptimized);
@@ -210,8 +210,8 @@ TEST_CASE("the log counts steps that changed no parameter, equal rows and rows w
     CHECK(at(steps[i].parameters, "equal.weight").equal_rows.has_value() == (i < 2));
   }
   CHECK(at(steps[0].parameters, "equal.weight").equal_rows == 1);
-  check_near(at(steps[1].parameters, "table.weight").untouched_rows.value(), 6.0 / 8, {1e-12, 0});
-  check_near(at(steps[3].parameters, "table.weight").untouched_rows.value(), 4.0 / 8, {1e-12, 0});
+  check_near(*at(steps[1].parameters, "table.weight").untouched_rows, 6.0 / 8, {1e-12, 0});
+  check_near(*at(steps[3].parameters, "table.weight").untouched_rows, 4.0 / 8, {1e-12, 0});
   CHECK(!at(steps[3].parameters, "equal.weight").untouched_rows);
   CHECK(steps[0].interval.cosines == 0);
   CHECK(std::isnan(steps[0].interval.grad_cosine));

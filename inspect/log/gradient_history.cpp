@@ -26,6 +26,16 @@ std::optional<double> cosine(const std::vector<double>& a, const std::vector<dou
 
 }  // namespace
 
+std::optional<double> equal_rows(const Parameter& parameter) {
+  const Array& value = parameter.value();
+  if (value.dimension() < 2 || value.shape()[0] < 2) return std::nullopt;
+  const auto rows = static_cast<index_t>(value.shape()[0]), width = static_cast<index_t>(value.size()) / rows;
+  index_t equal = 0;
+  for (const real* row = value.data() + width; row < value.data() + rows * width; row += width)
+    equal += std::equal(row, row + width, row - width);
+  return equal > 0 ? std::optional(static_cast<double>(equal) / static_cast<double>(rows - 1)) : std::nullopt;
+}
+
 GradientHistory::GradientHistory(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
   index_t elements = 0;
   for (const Parameter& p : parameters_) elements += p.numel();

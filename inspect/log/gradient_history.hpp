@@ -33,4 +33,7 @@ class GradientHistory {
   std::optional<GradientSample> state_;
 };
 
+/// Share of the rows of a parameter with several axes that equal the row before; nothing if there are none.
+std::optional<double> equal_rows(const Parameter& parameter);
+
 }  // namespace xtape::inline XTAPE_DTYPE

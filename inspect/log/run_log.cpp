@@ -64,17 +64,6 @@ RunInfo info_of(const RunDescription& run, const ParamStore& store) {
   return info;
 }
 
-/// Share of the rows of a parameter with several axes that equal the row before; nothing if there are none.
-std::optional<double> equal_rows(const Parameter& parameter) {
-  const Array& value = parameter.value();
-  if (value.dimension() < 2 || value.shape()[0] < 2) return std::nullopt;
-  const auto rows = static_cast<index_t>(value.shape()[0]), width = static_cast<index_t>(value.size()) / rows;
-  index_t equal = 0;
-  for (const real* row = value.data() + width; row < value.data() + rows * width; row += width)
-    equal += std::equal(row, row + width, row - width);
-  return equal > 0 ? std::optional(static_cast<double>(equal) / static_cast<double>(rows - 1)) : std::nullopt;
-}
-
 /// Adds a step to the interval since the last logged step.
 void add(IntervalStats& interval, const FlightStep& step, bool skipped, std::optional<double> cosine) {
   const auto widen = [](double& low, double& high, double value) {

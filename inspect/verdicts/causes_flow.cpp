@@ -187,7 +187,7 @@ void find_time(const RunFacts& facts, Causes& out) {
       const TimeStats* times = named(s.times, layer);
       const std::vector<double> norms = times ? times->lag_norms() : std::vector<double>();
       const auto steps = static_cast<index_t>(norms.size());
-      if (steps <= limits::kShortestLag || !(norms[0] > 0) || !std::isfinite(norms[0])) continue;
+      if (steps <= limits::kFewestLags || !(norms[0] > 0) || !std::isfinite(norms[0])) continue;
       const double greatest = *std::max_element(norms.begin(), norms.end()) / norms[0];
       if (greatest > most) {
         most = greatest;
@@ -225,7 +225,7 @@ void find_cells(const RunFacts& facts, Causes& out) {
       const TimeStats* times = named(s.times, layer);
       if (!times || !times->by_lag.empty() || times->by_time.empty()) continue;
       const std::vector<double>& norms = times->by_time.front().norms;
-      if (static_cast<index_t>(norms.size()) <= limits::kShortestLag || !(norms.back() > 0)) continue;
+      if (static_cast<index_t>(norms.size()) <= limits::kFewestLags || !(norms.back() > 0)) continue;
       most = std::max(most, norms.front() / norms.back());
       count = static_cast<index_t>(norms.size());
     }

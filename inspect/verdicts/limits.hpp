@@ -19,7 +19,7 @@ constexpr double kExplodingDepth = 100;
 
 // Gradients by time: the gradient of the last step's loss alone, some steps back.
 constexpr index_t kLag = 20;            ///< steps back; the window's length if it is shorter
-constexpr index_t kShortestLag = 7;     ///< a shorter window gives no result
+constexpr index_t kShortestLag = 8;     ///< a shorter window gives no result
 constexpr double kVanishingLag = 1e-3;  ///< relative to lag 0
 constexpr double kExplodingLag = 100;
 
@@ -91,6 +91,7 @@ constexpr double kDeadShare = 0.5;       ///< of a layer: less than half of its 
 constexpr double kMostlyDead = 0.65;     ///< where the run learns all the same
 constexpr double kSaturatedShare = 0.6;  ///< a layer then passes on less than half of the gradient: 0.4 + 0.6 x 0.1
 constexpr index_t kDeadRows = 64;        ///< a unit that fires for one row in 20 is silent for 64 in 4 % of cases
+constexpr index_t kFewestLags = 7;       ///< a shorter window shows no trend
 constexpr double kCollapsed = 0.05;
 
 // The course.

@@ -1,10 +1,7 @@
 #include <xtape/data/json.hpp>
 #include <xtape/inspect/run/metrics_jsonl.hpp>
-#include <xtape/inspect/run/record_writer.hpp>
+#include <xtape/inspect/run/record_fields.hpp>
 
-#include <simdjson.h>
-#include <concepts>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace xtape {
@@ -13,304 +10,76 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-using Element = simdjson::dom::element;
-
-/// A value has another form than a record's.
-struct WrongForm {};
-
-double number_in(const Element& json) {
-  if (json.is_number()) return json.get_double();
-  const std::string_view text = json.get_string();
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Inf") return std::numeric_limits<double>::infinity();
-  if (text == "-Inf") return -std::numeric_limits<double>::infinity();
-  throw WrongForm();
-}
-
-/// A whole number that fits into T.
-template <std::integral T>
-T integer_in(const Element& json) {
-  if (json.is_uint64() && std::in_range<T>(json.get_uint64().value())) return static_cast<T>(json.get_uint64().value());
-  if (json.is_int64() && std::in_range<T>(json.get_int64().value())) return static_cast<T>(json.get_int64().value());
-  throw WrongForm();
-}
-
-/// What the records of a file share.
-struct Shared {
-  NameTable& names;
-  RecordParser::Histograms histograms;
-};
-
-class Reader {
+class Writer {
  public:
-  Reader(const Element& json, const Shared& shared) : json_(json.get_object()), next_(json_.begin()), shared_(shared) {}
+  explicit Writer(Json& json) : json_(json) {}
 
-  void field(const char* key, double& value) {
-    if (const auto at = find(key)) value = number_in(*at);
+  void field(const char* key, double value) { json_[key] = json_number<Json>(value); }
+  void field(const char* key, index_t value) { json_[key] = value; }
+  void field(const char* key, int value) { json_[key] = value; }
+  void field(const char* key, const std::string& value) { json_[key] = value; }
+  void field(const char* key, const std::vector<index_t>& value) { json_[key] = value; }
+  /// Left out if it is false.
+  void flag(const char* key, bool value) {
+    if (value) json_[key] = true;
   }
-  template <std::integral T>
-  void field(const char* key, T& value) {
-    if (const auto at = find(key)) value = integer_in<T>(*at);
+  /// Numbers by name, left out if there are none.
+  void numbers(const char* key, const std::vector<std::pair<std::string, double>>& values) {
+    if (values.empty()) return;
+    Json& object = json_[key] = Json::object();
+    for (const auto& [name, x] : values) object[name] = json_number<Json>(x);
   }
-  void field(const char* key, std::string& value) {
-    if (const auto at = find(key)) value = at->get_string().value();
-  }
-  void flag(const char* key, bool& value) {
-    if (const auto at = find(key)) value = at->get_bool();
-  }
-  void numbers(const char* key, std::vector<std::pair<std::string, double>>& values) {
-    if (const auto at = find(key))
-      for (const auto& [name, x] : at->get_object()) values.emplace_back(name, number_in(x));
-  }
-  void field(const char* key, std::vector<double>& value) {
-    if (const auto at = find(key)) read(*at, value, number_in);
-  }
-  template <class T>
-  void field(const char* key, std::optional<T>& value) {
-    if (find(key)) field(key, value.emplace());
+  void field(const char* key, const std::vector<double>& value) {
+    Json& array = json_[key] = Json::array();
+    for (double x : value) array.push_back(json_number<Json>(x));
   }
   template <class T>
-  void field(const char* key, PackedOptional<T>& value) {
-    T found{};
-    if (!find(key)) return;
-    field(key, found);
-    value = found;
-  }
-  void histogram(Log2Histogram& value) {
-    if (shared_.histograms == RecordParser::Histograms::drop) return;
-    int low = 0;
-    std::vector<index_t> counts;
-    field("grad_log2_low_preclip", low);
-    if (const auto at = find("grad_log2_counts_preclip")) read(*at, counts, integer_in<index_t>);
-    value = {low, std::move(counts)};
+  void field(const char* key, const std::optional<T>& value) {
+    if (value) field(key, *value);
   }
   template <class T>
-  void filled(const char* key, T& value) {
-    field(key, value);
+  void field(const char* key, const PackedOptional<T>& value) {
+    if (value) field(key, *value);
+  }
+  void histogram(const Log2Histogram& value) {
+    field("grad_log2_low_preclip", value.low());
+    filled("grad_log2_counts_preclip", value.counts());
+  }
+  /// A text or list, left out if it is empty.
+  template <class T>
+  void filled(const char* key, const T& value) {
+    if (!value.empty()) field(key, value);
   }
   template <class T>
-  void object(const char* key, std::optional<T>& value) {
-    if (find(key)) object(key, value.emplace());
+  void object(const char* key, const std::optional<T>& value) {
+    if (value) object(key, *value);
   }
   template <class T>
-  void object(const char* key, T& value) {
-    if (const auto at = find(key)) {
-      Reader reader(*at, shared_);
-      fields(reader, value);
+  void object(const char* key, const T& value) {
+    Writer writer(json_[key] = Json::object());
+    fields(writer, value);
+  }
+  /// Records as an object, each under its name, in order.
+  template <class T>
+  void named(const char* key, const std::vector<T>& records) {
+    if (records.empty()) return;
+    Json& object = json_[key] = Json::object();
+    for (const T& record : records) {
+      Writer writer(object[record.name.str()] = Json::object());
+      fields(writer, record);
     }
-  }
-  template <class T>
-  void named(const char* key, std::vector<T>& records) {
-    const auto at = find(key);
-    if (!at) return;
-    const simdjson::dom::object object = at->get_object();
-    records.reserve(object.size());
-    for (const auto& [name, json] : object) {
-      T& record = records.emplace_back();
-      record.name = shared_.names.of(name);
-      Reader reader(json, shared_);
-      fields(reader, record);
-    }
-  }
-
-  std::vector<std::string> keys() const {
-    std::vector<std::string> out;
-    for (const auto& [key, value] : json_) out.emplace_back(key);
-    return out;
   }
 
  private:
-  /// The value of a key. Looks first behind the last one found: keys stand in the order in which they are asked for.
-  std::optional<Element> find(std::string_view key) {
-    for (auto at = next_; at != json_.end(); ++at)
-      if (at.key_equals(key)) return (next_ = at).value();
-    for (auto at = json_.begin(); at != next_; ++at)
-      if (at.key_equals(key)) return (next_ = at).value();
-    return std::nullopt;
-  }
-
-  template <class T>
-  static void read(const Element& json, std::vector<T>& values, T (*value_in)(const Element&)) {
-    const simdjson::dom::array array = json.get_array();
-    values.clear();
-    values.reserve(array.size());
-    for (const Element x : array) values.push_back(value_in(x));
-  }
-
-  simdjson::dom::object json_;
-  simdjson::dom::object::iterator next_;
-  const Shared& shared_;
+  Json& json_;
 };
-
-}  // namespace
-
-// Each type has one list of its fields, `fields(io, x)`, which both RecordWriter and Reader use.
-
-template <class Record, class Wanted>
-concept Like = std::is_same_v<std::remove_const_t<Record>, Wanted>;
-
-template <class Io>
-void fields(Io& io, Like<ParameterStats> auto& x) {
-  io.field("grad_norm_preclip", x.grad_norm);
-  io.field("grad_max_preclip", x.grad_max);
-  io.field("grad_nonfinite_preclip", x.grad_nonfinite);
-  io.field("grad_zero_share_preclip", x.grad_zero_share);
-  if (x.grad_max) io.histogram(x.grad_histogram);
-  io.field("weight_norm", x.weight_norm);
-  io.field("update_norm", x.update_norm);
-  io.field("update_ratio", x.update_ratio);
-  io.field("decay_norm", x.decay_norm);
-  io.field("lr_scale", x.lr_scale);
-  io.field("equal_rows", x.equal_rows);
-  io.field("untouched_rows", x.untouched_rows);
-  io.flag("unoptimized", x.unoptimized);
-}
-
-template <class Io>
-void fields(Io& io, Like<LayerStats> auto& x) {
-  io.field("mean", x.mean);
-  io.field("deviation", x.stddev);
-  io.field("output_grad_norm", x.output_grad_norm);
-  io.field("largest", x.largest);
-}
-
-template <class Io>
-void fields(Io& io, Like<UnitStats> auto& x) {
-  io.field("low", x.low);
-  io.field("high", x.high);
-  io.field("dead", x.dead);
-  io.field("dead_lately", x.dead_lately);
-  if (x.dead_lately) {
-    io.field("batches", x.batches);
-    io.field("rows", x.rows);
-  }
-}
-
-template <class Io>
-void fields(Io& io, Like<InputStats> auto& x) {
-  io.field("mean", x.mean);
-  io.field("deviation", x.stddev);
-  io.field("low", x.low);
-  io.field("high", x.high);
-  io.field("nonfinite", x.nonfinite);
-  io.field("repeats", x.repeats);
-}
-
-template <class Io>
-void fields(Io& io, Like<OptimizerInfo> auto& x) {
-  io.field("name", x.name);
-  io.numbers("options", x.options);
-}
-
-// The keys of a recurrent layer are those of its streams.
-static void fields(RecordWriter& io, const TimeStats& x) {
-  for (const auto& [kind, norms] : x.kinds()) io.filled(kind.c_str(), *norms);
-}
-static void fields(Reader& io, TimeStats& x) {
-  for (const std::string& key : io.keys())
-    if (std::vector<double>* norms = x.norms_of(key)) io.field(key.c_str(), *norms);
-}
-
-template <class Io>
-void fields(Io& io, Like<AttentionStats> auto& x) {
-  io.field("entropy", x.entropy);
-  io.field("entropy_share", x.entropy_share);
-  io.field("largest_logit", x.largest_logit);
-}
-
-template <class Io>
-void fields(Io& io, Like<IntervalStats> auto& x) {
-  io.field("steps", x.steps);
-  io.field("clipped", x.clipped);
-  io.field("skipped", x.skipped);
-  io.field("still", x.still);
-  io.field("loss_min", x.loss_min);
-  io.field("loss_max", x.loss_max);
-  io.field("grad_norm_preclip_min", x.grad_norm_min);
-  io.field("grad_norm_preclip_max", x.grad_norm_max);
-  io.field("grad_cosine_preclip", x.grad_cosine);
-  io.field("cosines", x.cosines);
-}
-
-template <class Io>
-void fields(Io& io, Like<Wall> auto& x) {
-  io.field("seconds", x.seconds);
-  io.field("memory_bytes", x.memory_bytes);
-  io.field("tokens_per_second", x.tokens_per_second);
-}
-
-template <class Io>
-void fields(Io& io, Like<StepRecord> auto& x) {
-  io.field("step", x.step);
-  io.field("loss", x.loss);
-  io.field("validation_loss", x.validation_loss);
-  io.field("lr", x.lr);
-  io.field("grad_norm_preclip", x.grad_norm);
-  io.field("clip_factor", x.clip_factor);
-  io.field("loss_z", x.loss_z);
-  io.field("grad_norm_z", x.grad_norm_z);
-  io.field("classes", x.classes);
-  io.field("targets", x.targets);
-  io.field("dropout", x.dropout);
-  io.flag("evaluation", x.evaluation);
-  io.numbers("extra", x.extra);
-  io.object("optimizer", x.optimizer);
-  io.object("input", x.input);
-  io.object("interval", x.interval);
-  io.named("parameters", x.parameters);
-  io.named("layers", x.layers);
-  io.named("units", x.units);
-  io.named("times", x.times);
-  io.named("attention", x.attention);
-  io.object("wall", x.wall);
-}
-
-template <class Io>
-void fields(Io& io, Like<EventRecord> auto& x) {
-  io.field("step", x.step);
-  io.field("kind", x.kind);
-  io.field("text", x.text);
-  io.filled("layer", x.layer);
-  io.filled("op", x.op);
-  io.filled("file", x.file);
-  io.field("value", x.value);
-}
-
-namespace {
 
 template <class Record>
 std::string line_of(const Record& record) {
   Json json = {{"format_version", kRunFormat}};
-  RecordWriter writer(json);
+  Writer writer(json);
   fields(writer, record);
   return json_text(json) + "\n";
-}
-
-/// Parses a line, which may begin with a byte order mark. Returns nothing if it is no JSON object with a step.
-std::optional<Element> parsed(simdjson::dom::parser& parser, std::string_view line) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  Element json;
-  if (parser.parse(line.data(), line.size()).get(json) != simdjson::SUCCESS) return std::nullopt;
-  if (!json.is_object() || json["step"].error() != simdjson::SUCCESS) return std::nullopt;
-  return json;
-}
-
-template <class Record>
-std::optional<Record> record_of(simdjson::dom::parser& parser, const Shared& shared, std::string_view line) {
-  const std::optional<Element> json = parsed(parser, line);
-  if (!json) return std::nullopt;
-  try {
-    if (integer_in<int>(json->at_key("format_version")) > kRunFormat) return std::nullopt;
-    Record record;
-    Reader reader(*json, shared);
-    fields(reader, record);
-    return record;
-  } catch (const simdjson::simdjson_error&) {
-    return std::nullopt;
-  } catch (const WrongForm&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -320,60 +89,9 @@ std::string event_line(const EventRecord& record) { return line_of(record); }
 
 std::string interval_json(const IntervalStats& numbers) {
   Json json = Json::object();
-  RecordWriter writer(json);
+  Writer writer(json);
   fields(writer, numbers);
   return json_text(json);
-}
-
-std::optional<IntervalStats> read_interval_json(std::string_view text) {
-  simdjson::dom::parser parser;
-  Element json;
-  if (parser.parse(text.data(), text.size()).get(json) != simdjson::SUCCESS) return std::nullopt;
-  try {
-    IntervalStats numbers;
-    NameTable names;
-    const Shared shared{names, RecordParser::Histograms::keep};
-    Reader reader(json, shared);
-    fields(reader, numbers);
-    return numbers;
-  } catch (const simdjson::simdjson_error&) {
-    return std::nullopt;
-  } catch (const WrongForm&) {
-    return std::nullopt;
-  }
-}
-
-struct RecordParser::State {
-  explicit State(Histograms which) : histograms(which) {}
-
-  template <class Record>
-  std::optional<Record> read(std::string_view line) {
-    return record_of<Record>(parser, {names, histograms}, line);
-  }
-
-  simdjson::dom::parser parser;
-  NameTable names;
-  Histograms histograms;
-};
-
-RecordParser::RecordParser(Histograms histograms) : state_(std::make_unique<State>(histograms)) {}
-RecordParser::~RecordParser() = default;
-
-std::optional<StepRecord> RecordParser::step(std::string_view line) { return state_->read<StepRecord>(line); }
-std::optional<EventRecord> RecordParser::event(std::string_view line) { return state_->read<EventRecord>(line); }
-
-std::optional<StepRecord> read_metrics_line(std::string_view line) { return RecordParser().step(line); }
-std::optional<EventRecord> read_event_line(std::string_view line) { return RecordParser().event(line); }
-
-std::optional<index_t> step_of_json_line(std::string_view line) {
-  constexpr index_t kCutOff = std::numeric_limits<index_t>::max();
-  simdjson::dom::parser parser;
-  const std::optional<Element> json = parsed(parser, line);
-  std::string_view kind;
-  std::int64_t step = 0;
-  if (!json || (*json)["step"].get(step) != simdjson::SUCCESS) return kCutOff;
-  const bool ends = (*json)["kind"].get(kind) == simdjson::SUCCESS && (kind == "finished" || kind == "stopped");
-  return ends ? kCutOff : step;
 }
 
 }  // namespace xtape

@@ -6,9 +6,9 @@
 
 namespace xtape {
 
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 class Writer {
  public:

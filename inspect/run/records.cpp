@@ -11,7 +11,7 @@ constexpr std::string_view kLag = "lag_", kGradNorm = "_grad_norm";
 }  // namespace
 
 Log2Histogram::Log2Histogram(int low, std::vector<index_t> counts) {
-  if (!counts.empty()) bins_ = std::make_unique<Bins>(low, std::move(counts));
+  if (!counts.empty()) bins_ = std::make_unique<Bins>(Bins{low, std::move(counts)});
 }
 
 Log2Histogram::Log2Histogram(const Log2Histogram& other) : Log2Histogram(other.low(), other.counts()) {}

@@ -49,6 +49,18 @@ std::vector<double> series(const RunData& run, const std::function<double(const 
   return out;
 }
 
+std::string layer_of(const std::string& parameter) {
+  const std::size_t dot = parameter.rfind('.');
+  return dot == parameter.npos ? parameter : parameter.substr(0, dot);
+}
+
+bool is_gate(const std::string& name) {
+  const std::string part = name.substr(name.rfind('.') + 1);
+  for (const char* gate : {"input", "forget", "cell", "output", "reset", "update", "candidate"})
+    if (part == gate) return true;
+  return false;
+}
+
 std::vector<std::string> layers_by_depth(const RunData& run) {
   std::vector<std::string> all;
   std::map<std::string, std::vector<std::string>> blocks;

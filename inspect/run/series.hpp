@@ -49,6 +49,12 @@ const Named* named(const std::vector<Named>& list, const std::string& name) {
   return nullptr;
 }
 
+/// The layer of a parameter: "fc1" of "fc1.weight".
+std::string layer_of(const std::string& parameter);
+
+/// Whether the name of these units is that of a gate: "rnn_l0.forget".
+bool is_gate(const std::string& name);
+
 /// The layers whose output gradients show the flow through depth, from input to output: numbered blocks (layers.0,
 /// layers.1, ...) if there are several, else all layers except the last, whose output has another meaning.
 std::vector<std::string> layers_by_depth(const RunData& run);

@@ -94,7 +94,7 @@ void find_noise(const RunFacts& facts, Causes& out) {
   if (count < limits::kNoiseSteps || !targets || *targets > limits::kFewTargets) return;
   // The training loss of so few examples is noise itself.
   const std::vector<Validation> all = validations_of(facts);
-  if (all.empty() ? facts.learns() : !(all.back().loss > limits::kHalf * facts.size())) return;
+  if (all.empty() ? facts.learns() : !(all.back().loss > limits::kNoisyLoss * facts.size())) return;
   const double cosine = sum / count;
   if (std::abs(cosine) > limits::kNoise) return;
   out.push_back({"gradient_noise", Finding::warning, "The gradients are mostly noise.",

@@ -57,13 +57,6 @@ Worst worst_units(const RunFacts& facts, const Part& part,
   return out;
 }
 
-bool is_gate(const std::string& name) {
-  const std::string part = name.substr(name.rfind('.') + 1);
-  for (const char* gate : {"input", "forget", "cell", "output", "reset", "update", "candidate"})
-    if (part == gate) return true;
-  return false;
-}
-
 /// Whether a recurrent layer has gates, which keep gradients already.
 bool is_gated(const RunFacts& facts, const std::string& layer) {
   for (const std::string& name : names_in(facts.run, &StepRecord::units))

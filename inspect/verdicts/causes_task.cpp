@@ -1,5 +1,4 @@
 // Causes in the loss, the inputs and the data.
-#include <xtape/core/number_text.hpp>
 #include <xtape/inspect/run/series.hpp>
 #include <xtape/inspect/verdicts/causes.hpp>
 #include <xtape/inspect/verdicts/limits.hpp>

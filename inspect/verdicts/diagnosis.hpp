@@ -10,9 +10,10 @@ namespace xtape {
 
 struct Diagnosis {
   std::optional<Verdict> cause = {};       ///< the headline; nothing if nothing is wrong
-  std::vector<Verdict> consequences = {};  ///< the other bad and warning verdicts, the worst first
+  std::vector<Verdict> consequences = {};  ///< the other causes with evidence, in the order of the chain
 };
 
+/// Asks all causes (causes.hpp) in the order of the chain. Nothing is said without evidence.
 Diagnosis diagnose(const RunData& run);
 
 }  // namespace xtape

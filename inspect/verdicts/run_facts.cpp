@@ -102,9 +102,4 @@ std::vector<std::string> RunFacts::weights() const {
   return out;
 }
 
-std::string layer_of(const std::string& parameter) {
-  const std::size_t dot = parameter.rfind('.');
-  return dot == parameter.npos ? parameter : parameter.substr(0, dot);
-}
-
 }  // namespace xtape

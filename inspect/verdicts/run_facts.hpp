@@ -42,7 +42,6 @@ struct RunFacts {
 
   /// Whether the training itself is good enough to call what it shows healthy.
   bool learns() const { return outcome == Outcome::learns; }
-  bool fails() const { return !learns() && outcome != Outcome::unknown; }
   /// What a loss is measured by: ln(classes), else the loss at the start; 0 if neither is known or positive.
   double size() const { return chance ? *chance : start && *start > 0 ? *start : 0; }
   Finding severity() const { return learns() ? Finding::warning : Finding::bad; }
@@ -56,8 +55,5 @@ struct RunFacts {
   std::vector<std::string> weights() const;
   bool trainable(const std::string& parameter) const;
 };
-
-/// The layer of a parameter: "fc1" of "fc1.weight".
-std::string layer_of(const std::string& parameter);
 
 }  // namespace xtape

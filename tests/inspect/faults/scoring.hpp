@@ -53,7 +53,7 @@ constexpr Half half_of(std::string_view key) { return fnv1a(key) >> 40 & 1 ? Hal
 
 /// What is right to say about a fault.
 struct Expected {
-  std::vector<std::string> causes;        ///< accepted ids
+  std::vector<std::string> causes = {};   ///< accepted ids
   std::vector<std::string> layers = {};   ///< accepted prefixes of the layer; empty: there is none to name
   bool no_layer = false;                  ///< naming any layer is wrong
   std::optional<index_t> step = {};       ///< from which the fault holds; a cause without a step holds from 0 on

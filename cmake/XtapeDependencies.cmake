@@ -14,6 +14,7 @@ find_package(doctest REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(simdjson REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 

@@ -24,7 +24,7 @@ endif()
 
 # Sources of data, inspect and train that depend on the scalar type. The structure test compares this list with the
 # sources.
-set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
+set(XTAPE_DTYPE_SOURCES data/image_baselines.cpp inspect/log/anomaly.cpp inspect/log/gradient_history.cpp inspect/log/run_log.cpp inspect/log/step_probe.cpp
     inspect/measure/gradcheck.cpp inspect/measure/jacobian.cpp inspect/measure/update_split.cpp
     train/checkpoints.cpp train/trained_weights.cpp train/weights_file.cpp)
 
@@ -82,7 +82,8 @@ target_include_directories(xtape_base PUBLIC ${XTAPE_INCLUDE})
 target_include_directories(xtape_base SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
 target_compile_definitions(xtape_base PRIVATE XTAPE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(xtape_base PUBLIC xtensor Threads::Threads
-                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 spdlog::spdlog ZLIB::ZLIB)
+                      PRIVATE xtape_options nlohmann_json::nlohmann_json CLI11::CLI11 simdjson::simdjson spdlog::spdlog
+                              ZLIB::ZLIB)
 xtape_unite(xtape_base 10)
 
 # Parses the headers once for all files of the target; the option lets ccache see what the precompiled header holds.

@@ -40,6 +40,13 @@ struct AttentionSummary {
   std::vector<double> largest_logit;  ///< before softmax, scaled
 };
 
+/// The targets of a loss over classes.
+struct LossTargets {
+  index_t classes;  ///< number of classes
+  index_t counted;  ///< targets that count
+  index_t all;      ///< targets, those to ignore included
+};
+
 /// An op that is checked, after its forward computation or after its backward function.
 struct OpEvent {
   const char* op;
@@ -82,8 +89,14 @@ class Probe : public std::enable_shared_from_this<Probe> {
   /// tanh, sigmoid or relu.
   virtual void activation(const char* op, const Tensor& x, const Tensor& y) = 0;
   virtual void attention(const AttentionSummary& summary) = 0;
-  /// A loss over `count` classes.
-  virtual void classes(index_t count) = 0;
+  virtual void targets(const LossTargets& targets) = 0;
+  /// What a layer is called with. Where no gradient goes through it, it comes from outside: the input of the model.
+  virtual void on_layer_input(const Tensor& x) = 0;
+  virtual void on_layer_input(const IndexArray& ids) = 0;
+  /// Dropout with this probability.
+  virtual void dropout(double p) = 0;
+  /// A layer that works otherwise in training runs in evaluation mode.
+  virtual void evaluation(std::string_view layer) = 0;
   /// The gradients are complete, before clipping.
   virtual void on_gradients(const std::vector<Parameter>& parameters) = 0;
   virtual void on_op(const OpEvent&) {}
@@ -111,6 +124,12 @@ class LayerScope {
   ~LayerScope() { current_ = outer_; }
   LayerScope(const LayerScope&) = delete;
   LayerScope& operator=(const LayerScope&) = delete;
+
+  /// Passes x, a Tensor or an array of ids, to the probe as this layer's input.
+  template <class Input>
+  void input(const Input& x) const {
+    if (Probe* probe = Probe::active()) probe->on_layer_input(x);
+  }
 
   /// Returns y, after passing it to the probe as this layer's output.
   Tensor output(Tensor y) const {

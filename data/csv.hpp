@@ -1,6 +1,8 @@
 // CSV tables, read strictly (RFC 4180). Every row must have the same number of fields; errors name the line.
 #pragma once
 
+#include <xtape/core/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -45,8 +45,11 @@ Tensor BatchNorm::operator()(const Tensor& x) const {
     throw ShapeError("batch_norm", "x [B, C] or [B, T, C] with C = " + std::to_string(width_), x.shape());
   const Tensor w = weight.defined() ? weight.tensor() : Tensor(), shift = bias.defined() ? bias.tensor() : Tensor();
   const LayerScope here(layer_);
-  if (!scope_.training())
+  here.input(x);
+  if (!scope_.training()) {
+    if (Probe* probe = Probe::active()) probe->evaluation(layer_);
     return here.output(batch_norm_eval(x, running_mean.value(), running_var.value(), w, shift, options_.eps));
+  }
   const BatchNormOutput batch = batch_norm(x, w, shift, options_.eps);
   track(batch);
   return here.output(batch.y);

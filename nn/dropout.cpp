@@ -8,7 +8,10 @@ Dropout::Dropout(const Scope& scope, double p) : scope_(scope), p_(p), masks_(sc
 }
 
 Tensor Dropout::operator()(const Tensor& x) const {
-  return scope_.training() && p_ > 0 ? dropout(x, p_, masks_.next()) : x;
+  if (p_ == 0) return x;
+  if (scope_.training()) return dropout(x, p_, masks_.next());
+  if (Probe* probe = Probe::active()) probe->evaluation(scope_.name());
+  return x;
 }
 
 }  // namespace xtape::inline XTAPE_DTYPE

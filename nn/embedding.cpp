@@ -20,6 +20,7 @@ Embedding::Embedding(const Scope& scope, index_t count, index_t width, const Emb
 
 Tensor Embedding::operator()(const IndexArray& ids) const {
   const LayerScope here(layer_);
+  here.input(ids);
   return here.output(embedding(weight, ids, padding_));
 }
 

@@ -17,6 +17,7 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
   if (x.rank() < 1 || x.size(-1) != width_)
     throw ShapeError("layer_norm", "x [..., C] with C = " + std::to_string(width_), x.shape());
   const LayerScope here(layer_);
+  here.input(x);
   return here.output(
       layer_norm(x, weight.defined() ? weight.tensor() : Tensor(), bias.defined() ? bias.tensor() : Tensor(), eps_));
 }

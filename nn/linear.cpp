@@ -14,6 +14,7 @@ Linear::Linear(const Scope& scope, index_t in, index_t out, const LinearOptions&
 
 Tensor Linear::operator()(const Tensor& x) const {
   const LayerScope here(layer_);
+  here.input(x);
   return here.output(linear(x, weight, bias.defined() ? bias.tensor() : Tensor()));
 }
 

@@ -93,6 +93,7 @@ RecurrentOutput RecurrentStack::operator()(const Tensor& x, const RecurrentState
       if (reverse && !options_.bidirectional) continue;
       const std::string name = prefix + layer_suffix(layer, reverse);
       const LayerScope here(name);
+      here.input(out.y);
       const RecurrentSequence s =
           op_(out.y, state_at(state.h, index), state_at(state.c, index), parameters_[index].weights(),
               {.lengths = lengths, .reverse = reverse, .name = name});

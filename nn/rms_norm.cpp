@@ -16,6 +16,7 @@ Tensor RMSNorm::operator()(const Tensor& x) const {
   if (x.rank() < 1 || x.size(-1) != width_)
     throw ShapeError("rms_norm", "x [..., C] with C = " + std::to_string(width_), x.shape());
   const LayerScope here(layer_);
+  here.input(x);
   return here.output(rms_norm(x, weight.defined() ? weight.tensor() : Tensor(), eps_));
 }
 

@@ -35,6 +35,8 @@ class Optimizer {
 
   const std::string& name() const { return name_; }
   const std::vector<ParamGroup>& groups() const { return groups_; }
+  /// Constructor options by name, such as "beta1"; booleans are 0 or 1.
+  const std::map<std::string, double>& options() const { return options_; }
 
   /// 2-norm of what the last step subtracted from the parameter, weight decay included; 0 if it did not change the
   /// parameter.

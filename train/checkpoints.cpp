@@ -1,5 +1,6 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/runtime.hpp>
+#include <xtape/inspect/log/dump_signal.hpp>
 #include <xtape/inspect/log/run_log.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 #include <xtape/train/checkpoints.hpp>
@@ -95,6 +96,7 @@ Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimiz
 Checkpoints::Checkpoints(const Args& args, ParamStore& store, Optimizer& optimizer, RunLog& log,
                          const CheckpointOptions& options)
     : Checkpoints(args, store, optimizer, log.directory(), options) {
+  log_ = &log;
   carry("log", log);
 }
 
@@ -280,13 +282,10 @@ bool Checkpoints::must_stop(index_t done) const {
 
 void Checkpoints::stop(index_t done) const {
   const int signal = signals_ ? signals_->noted() : 0;
-  const std::string by = signal == 0         ? ""
-                         : signal == SIGINT  ? " by SIGINT"
-                         : signal == SIGTERM ? " by SIGTERM"
-                                             : " by SIGHUP";
-  throw StopRequested(signal == 0 ? 0 : 128 + signal, "stopped" + by + " after " + std::to_string(done) + " of " +
-                                                          std::to_string(args_.steps()) +
-                                                          " steps; to go on: " + args_.program() + " --resume " + run_);
+  const std::string what = "stopped" + (signal == 0 ? "" : " by " + signal_name(signal)) + " after " +
+                           std::to_string(done) + " of " + std::to_string(args_.steps()) + " steps";
+  if (log_) log_->stop(what);
+  throw StopRequested(signal == 0 ? 0 : 128 + signal, what + "; to go on: " + args_.program() + " --resume " + run_);
 }
 
 void Checkpoints::step(index_t step) {

@@ -101,6 +101,7 @@ class Checkpoints {
   const Args& args_;
   ParamStore& store_;
   Optimizer& optimizer_;
+  RunLog* log_ = nullptr;  // null without one
   std::string run_, directory_;
   CheckpointOptions options_;
   std::map<std::string, std::vector<Tensor>*> tensors_;

@@ -46,6 +46,7 @@ struct Plan {
 /// Throws ValueError, or ShapeError for a mask.
 Plan make_plan(const char* op, const AttentionSizes& sizes, const AttentionOptions& o) {
   check_probability(op, o.dropout);
+  if (Probe* probe = Probe::active(); probe && o.dropout > 0) probe->dropout(o.dropout);
   check_masks(op, sizes, o.key_padding, o.mask);
   Plan plan{{}, o.key_padding, o.mask, o.dropout_key};
   AttentionProblem& p = plan.problem;

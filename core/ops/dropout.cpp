@@ -33,6 +33,7 @@ Kept draw(index_t count, double p, const RandomKey& key) {
 Tensor dropout(const Tensor& x, double p, const RandomKey& key) {
   check_probability("dropout", p);
   if (p == 0) return x;
+  if (Probe* probe = Probe::active()) probe->dropout(p);
   const real scale = p == 1 ? 0 : static_cast<real>(1 / (1 - p));
   Kept kept = draw(x.numel(), p, key);
   Array y = empty_array(x.shape());

@@ -106,7 +106,7 @@ Tensor cross_entropy(const Tensor& logits, const IndexArray& targets, CrossEntro
   };
   compute(losses, 1);
   const Tensor loss = reduction.result(std::move(losses), compute);
-  if (Probe* probe = Probe::active()) probe->classes(in.width);
+  if (Probe* probe = Probe::active()) probe->targets({in.width, counted, in.rows});
   // dx = softmax(x) - q with the smoothed target q
   return Tape::record("cross_entropy", {logits}, loss,
                       [in, logits = logits.detach(), classes = std::move(classes), log_sums = std::move(log_sums),
@@ -130,7 +130,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
   };
   compute(losses, 1);
   const Tensor loss = reduction.result(std::move(losses), compute);
-  if (Probe* probe = Probe::active()) probe->classes(in.width);
+  if (Probe* probe = Probe::active()) probe->targets({in.width, in.rows, in.rows});
   // dx = sum(q) softmax(x) - q with the smoothed target q; dt = (1 - smoothing) (-log softmax(x))
   return Tape::record("cross_entropy_soft", {logits, targets}, loss,
                       [in, logits = logits.detach(), targets = targets.detach(), log_sums = std::move(log_sums),

@@ -1,6 +1,7 @@
 #include <xtape/data/durable_file.hpp>
 #include <xtape/inspect/command/compare_command.hpp>
 #include <xtape/inspect/report/compare_page.hpp>
+#include <xtape/inspect/report/ranking.hpp>
 
 #include <iostream>
 
@@ -12,7 +13,11 @@ int write_comparison(const CompareOptions& options) {
   for (const ComparedRun& run : comparison.runs)
     for (const std::string& warning : run.run.warnings)
       std::cerr << "warning: " << run.run.directory << ": " << warning << "\n";
-  std::cout << compare_table(comparison) << "\n" << options.out << std::endl;
+  const Headline ranking = ranking_headline(comparison);
+  std::cout << compare_table(comparison) << "\n"
+            << ranking.title << "\n"
+            << ranking.lede << "\n\n"
+            << options.out << std::endl;
   return 0;
 }
 

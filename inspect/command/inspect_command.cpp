@@ -26,17 +26,18 @@ void print(const InspectOptions& options, const RunData& run, const std::vector<
   std::cout << (options.json ? run_page_json(run, verdicts) : run_page(run, verdicts, page_options())) << std::flush;
 }
 
-/// Prints the page again after each change: on a terminal it replaces the last page.
+/// Prints the page again after each change, until the run has ended: on a terminal it replaces the last page.
 void follow(const InspectOptions& options, RunReader& reader) {
   const char* clear = isatty(STDOUT_FILENO) && !options.json ? "\033[H\033[2J" : "";
   std::cout << clear;
   print(options, reader.run(), judge(reader.run()));
-  while (!reader.run().finished() && std::cout) {
+  while (!has_ended(reader.run().status.state) && std::cout) {
     std::this_thread::sleep_for(kPause);
     if (!reader.update()) continue;
     std::cout << (*clear || options.json ? clear : "\n");
     print(options, reader.run(), judge(reader.run()));
   }
+  if (!options.json) std::cout << "\nThe run has ended: " << reader.run().status.text << ".\n" << std::flush;
 }
 
 }  // namespace

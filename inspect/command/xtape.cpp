@@ -89,7 +89,7 @@ int run_command(int argc, char** argv) {
   CLI::App* command = add_command(app, "inspect", "Tells how gradients flowed in a run, and what went wrong and when");
   command->add_option("run", inspect.directory, "directory of the run, needed");
   command->add_flag("--json", inspect.json, "print JSON for programs");
-  command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it is finished");
+  command->add_flag("--follow", inspect.follow, "print again whenever the run logs a step, until it has ended");
   ReportOptions report_options;
   CLI::App* report_command =
       add_command(app, "report", "Writes a page of charts and verdicts about a run, one HTML file");

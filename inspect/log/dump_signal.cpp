@@ -14,6 +14,19 @@ void note(int signal) { noted.store(signal); }
 
 }  // namespace
 
+std::string signal_name(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "signal " + std::to_string(signal);
+  }
+}
+
 SignalWatch::SignalWatch()
     : kept_{{SIGUSR1, false, {}}, {SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGHUP, false, {}}} {
   for (Kept& kept : kept_) {

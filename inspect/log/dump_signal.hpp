@@ -2,8 +2,12 @@
 #pragma once
 
 #include <csignal>
+#include <string>
 
 namespace xtape {
+
+/// "SIGINT", "SIGTERM", "SIGHUP"; "signal 10" for another one.
+std::string signal_name(int signal);
 
 /// Records SIGUSR1 while it lives. Records SIGINT, SIGTERM and SIGHUP too if their default action was set; a second one
 /// ends the process at once. Only one object may exist at a time.

@@ -2,22 +2,29 @@
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
+#include <xtape/inspect/run/lock_file.hpp>
 #include <xtape/inspect/run/machine.hpp>
 #include <xtape/inspect/run/run_folder.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 namespace xtape {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t kLongestLock = 1024;  // bytes of a lock's text
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
   throw FileError("run_log", path + ": " + reason);
@@ -46,6 +53,17 @@ std::string make_named_by_time(const std::string& program) {
   std::string free = name;
   for (int i = 2; !make_directory(free); ++i) free = name + "-" + std::to_string(i);
   return free;
+}
+
+/// Locks an open file. Tries again for a short time, since those who ask for the state of a run hold its lock for a
+/// moment. Returns 0 or errno.
+int lock_soon(int descriptor) {
+  constexpr int kTries = 20;
+  for (int i = 0;; ++i) {
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno != EWOULDBLOCK || i == kTries) return errno;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 }  // namespace
@@ -78,16 +96,19 @@ FolderLock::FolderLock(const std::string& directory) {
   const std::string path = directory + "/" + run_folder::kLock;
   descriptor_ = open_file(path, O_RDWR | O_CREAT);
   if (descriptor_ < 0) fail(path, std::strerror(errno));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
-    char holder[32] = {};
-    const bool named = ::read(descriptor_, holder, sizeof holder - 1) > 0;
+  if (const int error = lock_soon(descriptor_)) {
+    std::string holder(kLongestLock, '\0');
+    const ssize_t size = ::read(descriptor_, holder.data(), holder.size());
     ::close(descriptor_);
     if (error != EWOULDBLOCK) fail(path, std::strerror(error));
-    fail(directory, "the directory is in use by another run" + (named ? " (process " + std::string(holder) + ")" : ""));
+    holder.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    const std::optional<LockRecord> record = read_lock_text(holder);
+    fail(directory, "the directory is in use by another run" +
+                        (record ? " (process " + std::to_string(record->holder.process) + ")" : ""));
   }
-  const std::string process = std::to_string(::getpid());
-  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, process);  // for the message above
+  struct stat status{};
+  const std::uint64_t inode = ::fstat(descriptor_, &status) == 0 ? status.st_ino : 0;
+  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, lock_text({this_process(), inode}));
 }
 
 FolderLock::~FolderLock() { ::close(descriptor_); }

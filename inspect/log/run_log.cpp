@@ -1,14 +1,15 @@
 #include <xtape/core/error.hpp>
 #include <xtape/core/kernels/reduce.hpp>
-#include <xtape/core/number_text.hpp>
 #include <xtape/core/runtime.hpp>
 #include <xtape/core/threads.hpp>
 #include <xtape/data/durable_file.hpp>
 #include <xtape/data/files.hpp>
 #include <xtape/inspect/log/anomaly.hpp>
 #include <xtape/inspect/log/console.hpp>
+#include <xtape/inspect/log/console_table.hpp>
 #include <xtape/inspect/log/dump_signal.hpp>
 #include <xtape/inspect/log/flight_recorder.hpp>
+#include <xtape/inspect/log/gradient_history.hpp>
 #include <xtape/inspect/log/layer_table.hpp>
 #include <xtape/inspect/log/log_state.hpp>
 #include <xtape/inspect/log/new_run_folder.hpp>
@@ -63,20 +64,8 @@ RunInfo info_of(const RunDescription& run, const ParamStore& store) {
   return info;
 }
 
-std::string console_header() { return "    step      loss  validation        lr  grad norm  tokens/s"; }
-
-std::string console_line(const StepRecord& r) {
-  const auto column = [](const std::optional<double>& value, const char* format, std::size_t width) {
-    const std::string text = value ? number_text(*value, format) : "";
-    return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
-  };
-  return column(static_cast<double>(r.step), "%.0f", 8) + column(r.loss, "%.4f", 10) +
-         column(r.validation_loss, "%.4f", 12) + column(r.lr, "%.2e", 10) + column(r.grad_norm, "%.4f", 11) +
-         column(r.wall.tokens_per_second, "%.0f", 10);
-}
-
 /// Adds a step to the interval since the last logged step.
-void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
+void add(IntervalStats& interval, const FlightStep& step, bool skipped, std::optional<double> cosine) {
   const auto widen = [](double& low, double& high, double value) {
     if (!std::isfinite(value)) return;
     low = std::fmin(low, value);  // ignores NaN
@@ -87,6 +76,11 @@ void add(IntervalStats& interval, const FlightStep& step, bool skipped) {
   ++interval.steps;
   interval.clipped += step.clip_factor < 1;
   interval.skipped += skipped;
+  const auto& updates = step.update_norms;
+  interval.still += std::all_of(updates.begin(), updates.end(), [](double norm) { return norm == 0; });
+  if (!cosine) return;
+  const double before = interval.cosines++ > 0 ? interval.grad_cosine : 0;
+  interval.grad_cosine = before + (*cosine - before) / static_cast<double>(interval.cosines);
 }
 
 }  // namespace
@@ -99,6 +93,7 @@ struct RunLog::State {
         parameters(store.parameters()),
         table(table_of(parameters)),
         recorder(names_of(parameters), kFlightSteps),
+        gradients(parameters),
         directory(run.resumes ? run.directory : make_run_folder(run.directory, run.program)),
         lock(directory),
         waits(run.resumes),
@@ -114,12 +109,14 @@ struct RunLog::State {
   std::vector<Parameter> parameters;
   LayerTable table;
   FlightRecorder recorder;
+  GradientHistory gradients;
   std::string directory;
   FolderLock lock;
   IgnoredPipeSignal no_reader;
   bool waits;               // for load_state()
   std::string resumed_run;  // the new run.json, written when the state is loaded
   Console console;
+  ConsoleTable lines;
   std::optional<RunWriter> writer;
   std::shared_ptr<AnomalyFinder> anomaly;  // null unless --detect-anomaly
   std::shared_ptr<StepProbe> probe;
@@ -128,7 +125,7 @@ struct RunLog::State {
   IntervalStats since_logged;
   index_t last_step = -1;
   index_t refused_step = -1;  // accepts() returned false
-  bool any_logged = false, finished = false, anomaly_told = false;
+  bool any_logged = false, finished = false, stopped = false, optimizer_told = false, anomaly_told = false;
   index_t tokens = 0;  // since `logged_at`
   index_t dumps = 0;
   std::map<std::string, index_t> events;  // by kind
@@ -145,7 +142,7 @@ struct RunLog::State {
   }
 
   /// The values kept for every step, logged or not. Throws GradientError after a failed backward pass.
-  FlightStep flight_step(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) const {
+  FlightStep flight_step(index_t step, const StepMetrics& metrics, const OptimizerView& optimizer) const {
     FlightStep out{.step = step, .batch = metrics.batch.value_or(step), .loss = metrics.loss, .lr = metrics.lr};
     double joint = 0, clipped = 0;
     for (const Parameter& p : parameters) {
@@ -153,14 +150,14 @@ struct RunLog::State {
       joint = kernels::joint_norm(joint, norm);
       clipped = kernels::joint_norm(clipped, after);
       out.grad_norms.push_back(norm);
-      out.update_norms.push_back(update_norm(p));
+      out.update_norms.push_back(optimizer.update_norm(p));
     }
     out.grad_norm = metrics.grad_norm.value_or(joint);
     out.clip_factor = joint > 0 && clipped < joint ? clipped / joint : 1;
     return out;
   }
 
-  StepRecord record_of(const FlightStep& now, const StepMetrics& metrics) {
+  StepRecord record_of(const FlightStep& now, const StepMetrics& metrics, const OptimizerView& optimizer) {
     StepRecord out;
     probe->fill(out, parameters);
     out.step = now.step;
@@ -171,13 +168,31 @@ struct RunLog::State {
     out.clip_factor = now.clip_factor;
     out.loss_z = spikes.loss_z(metrics.loss);
     out.grad_norm_z = spikes.grad_norm_z(now.grad_norm);
+    out.extra = metrics.extra;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       ParameterStats& p = out.parameters[i];
       p.weight_norm = kernels::norm(parameters[i].value().data(), parameters[i].numel());
       p.update_norm = now.update_norms[i];
       p.update_ratio = p.update_norm == 0 ? 0 : p.update_norm / p.weight_norm;
+      p.equal_rows = equal_rows(parameters[i]);
+      if (const double share = gradients.untouched_rows(parameters[i]); share > 0) p.untouched_rows = share;
     }
+    if (optimizer.describe) add_optimizer(out, optimizer.describe());
     return out;
+  }
+
+  /// What the record says of the optimizer.
+  void add_optimizer(StepRecord& out, OptimizerView::Description optimizer) {
+    if (!std::exchange(optimizer_told, true)) out.optimizer = std::move(optimizer.info);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      ParameterStats& p = out.parameters[i];
+      const auto rates = optimizer.rates.find(p.name);
+      p.unoptimized = rates == optimizer.rates.end() && parameters[i].trainable();
+      if (rates == optimizer.rates.end()) continue;
+      const auto [lr_scale, decay] = rates->second;
+      if (lr_scale != 1) p.lr_scale = lr_scale;
+      if (decay > 0) p.decay_norm = out.lr * lr_scale * decay * p.weight_norm;
+    }
   }
 
   void write(StepRecord& record, const FlightStep& now) {
@@ -185,7 +200,7 @@ struct RunLog::State {
     record.wall = wall();
     writer->step(record);
     table.add(now.grad_norms);
-    console.line(console_line(record));
+    console.line(lines.lines(record));
     any_logged = true;
   }
 
@@ -237,13 +252,22 @@ struct RunLog::State {
     else probe->detach();
   }
 
+  /// Records an end before the run is finished, once.
+  void stop(const std::string& why) {
+    if (waits || finished || std::exchange(stopped, true)) return;
+    writer->event({std::max<index_t>(last_step, 0), "stopped", why, "", "", "", 0});
+  }
+
   void handle_signal() {
     const int signal = signals->take();
     if (signal == 0) return;
     const std::string file = dump("signal " + std::to_string(signal));
     if (!file.empty())
       writer->event({last_step, "dump", "signal " + std::to_string(signal) + " came", "", "", file, 0});
-    if (signal != SIGUSR1) SignalWatch::give_back(signal);
+    if (signal == SIGUSR1) return;
+    stop("stopped by " + signal_name(signal) + " after " + std::to_string(last_step + 1) + " of " +
+         std::to_string(steps) + " steps");
+    SignalWatch::give_back(signal);
   }
 };
 
@@ -259,15 +283,20 @@ RunLog::RunLog(const RunDescription& run, const ParamStore& store, const RunLogO
   } else write_file(run_file, run_json(info));
   const auto how = s.waits ? LineFile::Open::go_on : LineFile::Open::fresh;
   s.writer.emplace(s.directory, [&s](const std::string& text) { s.console.warning(text); }, how);
-  s.console.line(console_header());
   if (!s.waits) s.prepare(true);
 }
 
 RunLog::~RunLog() {
   if (!state_) return;
   state_->probe->detach();
-  if (!state_->finished) state_->dump("the run ended before it was finished");
+  if (state_->finished) return;
+  state_->dump("the run ended before it was finished");
+  if (state_->writer)
+    state_->stop("stopped before it was finished, after " + std::to_string(state_->last_step + 1) + " of " +
+                 std::to_string(state_->steps) + " steps");
 }
+
+void RunLog::stop(const std::string& why) { state_->stop(why); }
 
 const std::string& RunLog::directory() const { return state_->directory; }
 
@@ -283,18 +312,19 @@ bool RunLog::accepts(index_t step, double loss, double grad_norm) {
   return false;
 }
 
-void RunLog::record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm) {
+void RunLog::record(index_t step, const StepMetrics& metrics, const OptimizerView& optimizer) {
   State& s = *state_;
   if (s.finished) throw ValueError("run_log", "step() is called after finish()");
   if (s.waits) throw ValueError("run_log", "the run is resumed, but its state is not loaded; use Checkpoints");
   if (step <= s.last_step) throw ValueError("run_log", "a step after " + std::to_string(s.last_step), step);
   const bool logged = due(step) || metrics.validation_loss;
-  const FlightStep now = s.flight_step(step, metrics, update_norm);  // may throw: before any change
+  const FlightStep now = s.flight_step(step, metrics, optimizer);  // may throw: before any change
+  const std::optional<double> cosine = s.gradients.add();
   StepRecord record;
-  if (logged) record = s.record_of(now, metrics);
+  if (logged) record = s.record_of(now, metrics, optimizer);
   s.last_step = step;
   s.tokens += metrics.tokens;
-  add(s.since_logged, now, s.refused_step == step || !std::isfinite(now.grad_norm));
+  add(s.since_logged, now, s.refused_step == step || !std::isfinite(now.grad_norm), cosine);
   s.recorder.add(now);
   s.console.progress(step + 1);
   if (logged) s.write(record, now);
@@ -322,7 +352,14 @@ void RunLog::attention(index_t step, const std::vector<std::string>& tokens, con
 std::string RunLog::state() {
   State& s = *state_;
   s.writer->flush();
-  return log_state_text({s.any_logged, s.since_logged, s.spikes.history(), s.events, s.dumps});
+  return log_state_text({.any_logged = s.any_logged,
+                         .since_logged = s.since_logged,
+                         .watched = s.spikes.history(),
+                         .events = s.events,
+                         .dumps = s.dumps,
+                         .optimizer_told = s.optimizer_told,
+                         .measured = s.probe->history(),
+                         .gradients = s.gradients.state()});
 }
 
 void RunLog::load_state(index_t step, const std::string& text) {
@@ -336,6 +373,9 @@ void RunLog::load_state(index_t step, const std::string& text) {
   s.spikes.restore(before.watched);
   s.events = before.events;
   s.dumps = before.dumps;
+  s.optimizer_told = before.optimizer_told;
+  s.probe->restore(before.measured);
+  if (before.gradients) s.gradients.restore(*before.gradients);
   s.last_step = step - 1;
   s.waits = false;
   s.prepare(due(step));

@@ -18,6 +18,7 @@
 #include <xtape/inspect/run/records.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,34 @@ struct RunLogOptions {
   index_t interval = 10;  ///< log every `interval`-th step
   bool console = true;    ///< print a line for each logged step, a progress bar on a terminal, and a table at the end
 };
+
+/// What the log asks of an optimizer.
+struct OptimizerView {
+  struct Rates {
+    double lr_scale = 1, weight_decay = 0;
+  };
+  struct Description {
+    OptimizerInfo info;
+    std::map<std::string, Rates> rates;  ///< by parameter
+  };
+
+  std::function<double(const Parameter&)> update_norm;
+  std::function<Description()> describe = {};  ///< null for an optimizer of one's own without groups
+};
+
+/// Of a class with `update_norm`, and with `name`, `options` and `groups` or without them.
+template <class Optimizer>
+OptimizerView view_of(const Optimizer& optimizer) {
+  OptimizerView view{[&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); }};
+  if constexpr (requires { optimizer.name(), optimizer.options(), optimizer.groups(); })
+    view.describe = [&optimizer] {
+      OptimizerView::Description out{{optimizer.name(), {optimizer.options().begin(), optimizer.options().end()}}, {}};
+      for (const auto& group : optimizer.groups())
+        for (const Parameter& p : group.parameters) out.rates[p.name()] = {group.lr_scale, group.weight_decay};
+      return out;
+    };
+  return view;
+}
 
 class RunLog {
  public:
@@ -57,7 +86,7 @@ class RunLog {
   /// stop.
   template <class Optimizer>
   void step(index_t step, const StepMetrics& metrics, const Optimizer& optimizer) {
-    record(step, metrics, [&optimizer](const Parameter& parameter) { return optimizer.update_norm(parameter); });
+    record(step, metrics, view_of(optimizer));
   }
 
   /// Saves the attention weights [layers, heads, queries, keys] of a chosen sentence as attention/step_N.npy, and the
@@ -71,15 +100,18 @@ class RunLog {
   /// FileError, and ValueError for a text that is no state.
   void load_state(index_t step, const std::string& state);
 
-  /// Prints the table of layers and the name of the directory, and closes the files. Without it the run counts as
-  /// interrupted.
+  /// Records that the run ends before it is finished, to be resumed later or never, and why: "stopped by SIGINT after
+  /// 13 of 40 steps". Checkpoints calls it. Without it, and without finish(), the run counts as killed, or, if an error
+  /// ends it, as stopped by that.
+  void stop(const std::string& why);
+
+  /// Prints the table of layers and the name of the directory, and closes the files.
   void finish();
 
   const std::string& directory() const;
 
  private:
-  using UpdateNorm = std::function<double(const Parameter&)>;
-  void record(index_t step, const StepMetrics& metrics, const UpdateNorm& update_norm);
+  void record(index_t step, const StepMetrics& metrics, const OptimizerView& optimizer);
 
   struct State;
   std::unique_ptr<State> state_;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace xtape::inline XTAPE_DTYPE {
 
 namespace {
 
+constexpr index_t kLately = 8;          // measured batches over which a relu unit is dead
 constexpr real kTail = 1 - real(0.95);  // so near to an end of its range a unit counts as saturated
 
 void join(double& norm, double other) { norm = kernels::joint_norm(norm, other); }
@@ -20,6 +22,30 @@ void join(std::vector<double>& norms, const std::vector<double>& others) {
 
 double share(index_t part, index_t all) { return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0; }
 
+struct Moments {
+  double mean, stddev;
+};
+
+/// Of `count` numbers, from their sum and their 2-norm.
+Moments moments_of(double sum, double norm, double count) {
+  const double mean = count > 0 ? sum / count : 0;
+  // sqrt(mean(y^2) - mean(y)^2) as a product of roots, which no square can overflow
+  const double root = count > 0 ? norm / std::sqrt(count) : 0, size = std::abs(mean);
+  return {mean, root < size ? 0 : std::sqrt(root - size) * std::sqrt(root + size)};  // keeps NaN
+}
+
+/// FNV-1a over the elements.
+template <class T>
+std::uint64_t hash_of(const T* x, index_t n) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (index_t i = 0; i < n; ++i) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, x + i, sizeof(T));
+    hash = (hash ^ bits) * 0x100000001b3;
+  }
+  return hash;
+}
+
 }  // namespace
 
 void StepProbe::begin(bool measures) {
@@ -30,7 +56,10 @@ void StepProbe::begin(bool measures) {
   units_.clear();
   attention_.clear();
   parameters_.clear();
-  classes_.reset();
+  targets_.reset();
+  input_.reset();
+  dropout_.reset();
+  evaluation_ = false;
   last_output_ = {};
   last_layer_.clear();
 }
@@ -49,6 +78,8 @@ void StepProbe::on_layer_output(std::string_view name, const Tensor& y) {
   layer.sum += kernels::sum(y.data(), y.numel());
   join(layer.norm, kernels::norm(y.data(), y.numel()));
   layer.count += static_cast<double>(y.numel());
+  const auto largest = static_cast<double>(kernels::largest_magnitude(y.data(), y.numel()));
+  if (!(largest <= layer.largest)) layer.largest = largest;  // keeps NaN
   last_output_ = y.detach();
   last_layer_ = name;
   when_grad(y, [this, index](double norm) {
@@ -105,6 +136,28 @@ void StepProbe::activation(const char* op, const Tensor& x, const Tensor& y) {
     alive = &find_or_add(units_, name + "[" + std::to_string(width) + "]").alive;
   alive->resize(width);
   kernels::mark_positive_columns(y.data(), rows, width, alive->data());
+  find_or_add(units_, name).rows += rows;
+}
+
+void StepProbe::on_layer_input(const Tensor& x) {
+  if (!measures_ || input_ || Tape::tracks({x})) return;
+  const index_t n = x.numel();
+  const kernels::ValueRange range = kernels::value_range(x.data(), n);
+  input_ = InputStats{.nonfinite = range.nan + range.infinite};
+  input_hash_ = hash_of(x.data(), n);
+  if (n == 0 || input_->nonfinite == n) return;
+  input_->low = range.smallest;
+  input_->high = range.largest;
+  if (input_->nonfinite > 0) return;
+  const Moments moments = moments_of(kernels::sum(x.data(), n), kernels::norm(x.data(), n), static_cast<double>(n));
+  input_->mean = moments.mean;
+  input_->stddev = moments.stddev;
+}
+
+void StepProbe::on_layer_input(const IndexArray& ids) {
+  if (!measures_ || input_) return;
+  input_ = InputStats{};
+  input_hash_ = hash_of(ids.data(), numel(ids));
 }
 
 void StepProbe::attention(const AttentionSummary& summary) {
@@ -133,6 +186,20 @@ void StepProbe::on_gradients(const std::vector<Parameter>& parameters) {
     if (!parameters_.contains(parameter.name())) measure(parameter);
 }
 
+/// Adds the batch to the history of these units.
+void StepProbe::add_relu(UnitStats& numbers, const Units& units) {
+  const index_t count = std::ssize(units.alive);
+  numbers.dead = share(std::count(units.alive.begin(), units.alive.end(), 0), count);
+  std::vector<index_t>& idle = history_.idle[units.name];
+  idle.resize(units.alive.size());
+  for (std::size_t i = 0; i < idle.size(); ++i) idle[i] = units.alive[i] ? 0 : std::min(idle[i] + 1, kLately);
+  index_t& batches = history_.batches[units.name];
+  batches = std::min(batches + 1, kLately);
+  numbers.dead_lately = share(std::count(idle.begin(), idle.end(), batches), count);
+  numbers.batches = batches;
+  numbers.rows = batches * units.rows;
+}
+
 void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameters) {
   std::vector<double> norms;
   for (const Parameter& p : parameters)
@@ -146,24 +213,33 @@ void StepProbe::fill(StepRecord& record, const std::vector<Parameter>& parameter
     numbers.name = p.name();
     numbers.grad_norm = norms[i];
   }
-  record.classes = classes_;
+  if (targets_) {
+    record.classes = targets_->classes;
+    record.targets = targets_->counted;
+  }
+  record.dropout = dropout_;
+  record.evaluation = evaluation_;
+  if (input_) {
+    history_.repeats = history_.input == input_hash_ ? history_.repeats + 1 : 0;
+    history_.input = input_hash_;
+    input_->repeats = history_.repeats;
+    record.input = input_;
+  }
   for (const Layer& layer : layers_) {
-    const double mean = layer.count > 0 ? layer.sum / layer.count : 0;
-    // sqrt(mean(y^2) - mean(y)^2) as a product of roots, which no square can overflow
-    const double root = layer.count > 0 ? layer.norm / std::sqrt(layer.count) : 0, size = std::abs(mean);
-    LayerStats& numbers = record.layers.emplace_back(LayerStats{layer.name, mean, 0, {}});
-    numbers.stddev = root < size ? 0 : std::sqrt(root - size) * std::sqrt(root + size);  // keeps NaN
+    const Moments moments = moments_of(layer.sum, layer.norm, layer.count);
+    LayerStats& numbers = record.layers.emplace_back(LayerStats{layer.name, moments.mean, moments.stddev, {}, {}});
+    if (std::isfinite(layer.largest)) numbers.largest = layer.largest;
     if (layer.has_grad) numbers.output_grad_norm = layer.grad_norm;
   }
   record.times = times_;
   for (const Units& u : units_) {
-    UnitStats& numbers = record.units.emplace_back(UnitStats{u.name, {}, {}, {}});
+    UnitStats& numbers = record.units.emplace_back();
+    numbers.name = u.name;
     if (u.alive.empty()) {
       numbers.low = share(u.below, u.count);
       numbers.high = share(u.above, u.count);
     } else {
-      const auto dead = std::count(u.alive.begin(), u.alive.end(), 0);
-      numbers.dead = share(dead, std::ssize(u.alive));
+      add_relu(numbers, u);
     }
   }
   record.attention = attention_;

@@ -4,8 +4,11 @@
 #include <xtape/core/parameter.hpp>
 #include <xtape/core/probe.hpp>
 #include <xtape/core/tape.hpp>
+#include <xtape/inspect/log/log_state.hpp>
 #include <xtape/inspect/run/records.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,6 +24,10 @@ class StepProbe : public Probe {
   /// `on_op`, if given, is called for every op of every tape while the probe is attached.
   explicit StepProbe(std::function<void(const OpEvent&)> on_op = {})
       : Probe(on_op != nullptr), on_op_(std::move(on_op)) {}
+
+  /// What a resumed log needs of the measured steps before.
+  const BatchHistory& history() const { return history_; }
+  void restore(BatchHistory history) { history_ = std::move(history); }
 
   /// Starts a new step. If `measures` is false, nothing is measured in it.
   void begin(bool measures);
@@ -38,7 +45,11 @@ class StepProbe : public Probe {
   void on_units(const UnitValues& units) override;
   void activation(const char* op, const Tensor& x, const Tensor& y) override;
   void attention(const AttentionSummary& summary) override;
-  void classes(index_t count) override { classes_ = count; }
+  void targets(const LossTargets& targets) override { targets_ = targets; }
+  void on_layer_input(const Tensor& x) override;
+  void on_layer_input(const IndexArray& ids) override;
+  void dropout(double p) override { dropout_ = std::max(dropout_.value_or(0), p); }
+  void evaluation(std::string_view) override { evaluation_ = true; }
   void on_gradients(const std::vector<Parameter>& parameters) override;
   void on_op(const OpEvent& event) override {
     if (on_op_) on_op_(event);
@@ -47,7 +58,7 @@ class StepProbe : public Probe {
  private:
   struct Layer {
     std::string name;
-    double sum = 0, norm = 0, count = 0;
+    double sum = 0, norm = 0, count = 0, largest = 0;
     double grad_norm = 0;
     bool has_grad = false;
   };
@@ -55,9 +66,11 @@ class StepProbe : public Probe {
     std::string name;
     index_t below = 0, above = 0, count = 0;
     std::vector<std::uint8_t> alive = {};  // relu: by unit
+    index_t rows = 0;                      // relu
   };
 
   void measure(const Parameter& parameter);
+  void add_relu(UnitStats& numbers, const Units& units);
   void when_grad(const Tensor& tensor, std::function<void(double norm)> then);
   void add_tails(const std::string& name, const UnitValues& values);
   double& norm_at(std::string_view layer, std::string_view stream, index_t time);
@@ -70,7 +83,12 @@ class StepProbe : public Probe {
   std::vector<Units> units_;
   std::vector<AttentionStats> attention_;
   std::map<std::string, ParameterStats, std::less<>> parameters_;
-  std::optional<index_t> classes_;
+  std::optional<LossTargets> targets_;
+  std::optional<InputStats> input_;
+  std::uint64_t input_hash_ = 0;
+  std::optional<double> dropout_;
+  bool evaluation_ = false;
+  BatchHistory history_;
   Tensor last_output_;  // of the last layer: an activation of this tensor gets the layer's name
   std::string last_layer_;
 };

@@ -78,10 +78,10 @@ std::string scalar(const std::string& tag, double value) {
 /// tensorflow.HistogramProto: min 1, max 2, num 3, sum 4, sum_squares 5, bucket_limit 6, bucket 7. The values are
 /// exponents.
 std::string histogram(const std::string& tag, const Log2Histogram& h) {
-  std::vector<double> limits = {static_cast<double>(h.low)}, counts = {0};
+  std::vector<double> limits = {static_cast<double>(h.low())}, counts = {0};
   double num = 0, sum = 0, squares = 0;
-  for (std::size_t i = 0; i < h.counts.size(); ++i) {
-    const double low = h.low + static_cast<double>(i), count = static_cast<double>(h.counts[i]);
+  for (std::size_t i = 0; i < h.counts().size(); ++i) {
+    const double low = h.low() + static_cast<double>(i), count = static_cast<double>(h.counts()[i]);
     limits.push_back(low + 1);
     counts.push_back(count);
     num += count;
@@ -101,11 +101,10 @@ struct Group {
 };
 
 Log2Histogram joined(const std::map<int, index_t>& counts) {
-  Log2Histogram out{counts.begin()->first, {}};
-  const int powers = counts.rbegin()->first - out.low + 1;
-  out.counts.resize(static_cast<std::size_t>(powers));
-  for (const auto& [exponent, count] : counts) out.counts[exponent - out.low] = count;
-  return out;
+  const int low = counts.begin()->first;
+  std::vector<index_t> dense(static_cast<std::size_t>(counts.rbegin()->first - low + 1));
+  for (const auto& [exponent, count] : counts) dense[exponent - low] = count;
+  return {low, std::move(dense)};
 }
 
 std::string group_values(const std::vector<ParameterStats>& parameters) {
@@ -119,8 +118,8 @@ std::string group_values(const std::vector<ParameterStats>& parameters) {
     group.grad = std::hypot(group.grad, p.grad_norm);
     group.weight = std::hypot(group.weight, p.weight_norm);
     group.update = std::hypot(group.update, p.update_norm);
-    for (std::size_t e = 0; e < p.grad_histogram.counts.size(); ++e)
-      group.counts[p.grad_histogram.low + static_cast<int>(e)] += p.grad_histogram.counts[e];
+    for (std::size_t e = 0; e < p.grad_histogram.counts().size(); ++e)
+      group.counts[p.grad_histogram.low() + static_cast<int>(e)] += p.grad_histogram.counts()[e];
   }
   std::string out;
   for (const auto& [name, group] : groups) {
@@ -176,6 +175,7 @@ std::string tensorboard_header(double seconds) {
 std::string tensorboard_step(const StepRecord& r, double seconds) {
   std::string summary = scalar("loss/train", r.loss);
   if (r.validation_loss) summary += scalar("loss/validation", *r.validation_loss);
+  for (const auto& [name, value] : r.extra) summary += scalar("extra/" + name, value);
   summary += scalar("lr", r.lr) + scalar("grad_norm_preclip/all", r.grad_norm) + scalar("clip/factor", r.clip_factor);
   if (r.interval.steps > 0)
     summary += scalar("clip/share", static_cast<double>(r.interval.clipped) / static_cast<double>(r.interval.steps));

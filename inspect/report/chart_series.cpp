@@ -35,11 +35,6 @@ std::vector<std::string> parameter_names(const RunData& run) {
 
 bool is_bias(const std::string& name) { return name.find("bias") != name.npos; }
 
-std::string layer_of(const std::string& parameter) {
-  const std::size_t dot = parameter.rfind('.');
-  return dot == parameter.npos ? parameter : parameter.substr(0, dot);
-}
-
 Groups gradient_groups(const RunData& run) {
   const std::vector<std::string> names = parameter_names(run);
   Groups groups;

@@ -1,6 +1,7 @@
 // The comparison page: headline, table, settings that differ.
 #include <xtape/inspect/report/compare_page.hpp>
 #include <xtape/inspect/report/html_page.hpp>
+#include <xtape/inspect/report/ranking.hpp>
 #include <xtape/inspect/report/text_format.hpp>
 #include <xtape/inspect/report/verdicts_html.hpp>
 
@@ -27,11 +28,13 @@ std::string cell(const std::optional<Spread>& s, bool share) {
 }
 
 /// A row of the table. The check box selects its curves.
-std::string row(const RunGroup& group, std::size_t index, const std::vector<CompareColumn>& columns, bool seeds) {
+std::string row(const RunGroup& group, std::size_t index, const std::vector<CompareColumn>& columns, bool seeds,
+                bool states) {
   const GroupVerdict verdict = verdict_of(group);
   std::string out = "<tr><td><label><input type=\"checkbox\" data-group=\"" + std::to_string(index) + "\" hidden>" +
                     html_escaped(readable(group.label)) + "</label></td><td class=\"" + finding_name(verdict.finding) +
                     "\">" + finding_icon(verdict.finding) + html_escaped(verdict.text) + "</td>";
+  if (states) out += "<td>" + states_of(group) + "</td>";
   if (seeds) out += "<td>" + std::to_string(group.runs.size()) + "</td>";
   for (const CompareColumn& column : columns) out += cell(spread_of(group, column.number), column.share);
   return out + "</tr>\n";
@@ -40,16 +43,17 @@ std::string row(const RunGroup& group, std::size_t index, const std::vector<Comp
 std::string table(const Comparison& c) {
   const std::vector<CompareColumn> columns = columns_of(c);
   const bool seeds = std::any_of(c.groups.begin(), c.groups.end(), [](const RunGroup& g) { return g.runs.size() > 1; });
+  const bool states = !std::all_of(c.groups.begin(), c.groups.end(), all_finished);
   std::string out =
       "<h2 id=\"summary\">Summary</h2>\n<p class=\"says\">" +
       std::string(seeds ? "Median of the seeds, and below it the least and the greatest." : "One run a row.") +
       " The boxes choose whose curves are drawn, six at most.</p>\n"
       "<div class=\"sideways\"><table class=\"runs\"><thead><tr><th>Runs</th><th>Verdict</th>" +
-      std::string(seeds ? "<th>Seeds</th>" : "");
+      std::string(states ? "<th>State</th>" : "") + std::string(seeds ? "<th>Seeds</th>" : "");
   for (const CompareColumn& column : columns)
     out += "<th title=\"" + html_escaped(column.explained) + "\">" + html_escaped(column.name) + "</th>";
   out += "</tr></thead><tbody>\n";
-  for (std::size_t i = 0; i < c.groups.size(); ++i) out += row(c.groups[i], i, columns, seeds);
+  for (std::size_t i = 0; i < c.groups.size(); ++i) out += row(c.groups[i], i, columns, seeds, states);
   return out + "</tbody></table></div>\n";
 }
 
@@ -94,36 +98,10 @@ std::string differences(const Comparison& c) {
          (beside ? "Setting" : "Runs") + "</th>" + head + "</tr></thead><tbody>\n" + body + "</tbody></table></div>\n";
 }
 
-Headline compare_headline(const Comparison& c) {
-  const std::vector<const RunGroup*> order = by_loss(c);
-  const std::string differ = c.settings.empty() ? "All settings are the same."
-                                                : count_text(c.settings.size(), "setting") +
-                                                      (c.settings.size() == 1 ? " differs." : " differ.");
-  if (order.size() < 2) return {count_text(c.runs.size(), "run") + " side by side.", differ};
-  const bool validated = spread_of(*order.front(), last_validation).has_value();
-  const auto loss = [&](const RunGroup& g) { return *spread_of(g, validated ? last_validation : late_loss); };
-  const Spread best = loss(*order[0]), next = loss(*order[1]), worst = loss(*order.back());
-  std::string lede = std::string(validated ? "Validation" : "Training") + " loss " + plain(best.median) + " against " +
-                     plain(worst.median) + " of " + order.back()->label + ". ";
-  if (best.high >= next.low && c.groups.size() < c.runs.size())
-    lede += "The seeds of " + order[1]->label + " reach as low, so the first place is not sure. ";
-  std::vector<std::string> broken;
-  for (const RunGroup& group : c.groups)
-    if (verdict_of(group).finding == Finding::bad) broken.push_back(group.label);
-  const bool itself = verdict_of(*order.front()).finding == Finding::bad;
-  const std::string title = order.front()->label + (itself ? " has the lowest loss, but is in trouble" : " is best");
-  const std::size_t others = broken.size() - (itself ? 1 : 0);
-  std::string second = ".";
-  if (others > 1) second = "; " + std::to_string(others) + " others are in trouble.";
-  if (others == 1)
-    second = "; " + (broken.front() == order.front()->label ? broken.back() : broken.front()) + " is in trouble.";
-  return {title + second, lede + differ};
-}
-
 }  // namespace
 
 std::string compare_page(const Comparison& c) {
-  const Headline head = compare_headline(c);
+  const Headline head = ranking_headline(c);
   PageParts parts{.title = "Comparison of " + count_text(c.runs.size(), "run")};
   parts.facts = "<b>compare</b> <span>" + count_text(c.runs.size(), "run") + "</span> <span>" +
                 count_text(c.groups.size(), "group") + "</span>";

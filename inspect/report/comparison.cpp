@@ -182,23 +182,26 @@ GroupVerdict verdict_of(const RunGroup& group) {
   return {counts.begin()->first.first, text};
 }
 
-std::vector<const RunGroup*> by_loss(const Comparison& comparison) {
-  const bool validated = std::any_of(comparison.groups.begin(), comparison.groups.end(),
-                                     [](const RunGroup& g) { return spread_of(g, last_validation); });
-  const auto loss = validated ? last_validation : late_loss;
-  std::vector<const RunGroup*> out;
-  for (const RunGroup& group : comparison.groups)
-    if (spread_of(group, loss)) out.push_back(&group);
-  std::stable_sort(out.begin(), out.end(), [&](const RunGroup* a, const RunGroup* b) {
-    return spread_of(*a, loss)->median < spread_of(*b, loss)->median;
-  });
+std::string states_of(const RunGroup& group) {
+  std::map<RunState, std::size_t> counts;
+  for (const ComparedRun* run : group.runs) ++counts[run->run.status.state];
+  std::string out;
+  for (const auto& [state, count] : counts)
+    out += (out.empty() ? "" : ", ") + (counts.size() > 1 ? std::to_string(count) + " " : "") + state_name(state);
   return out;
+}
+
+bool all_finished(const RunGroup& group) {
+  return std::all_of(group.runs.begin(), group.runs.end(),
+                     [](const ComparedRun* run) { return run->run.status.state == RunState::finished; });
 }
 
 std::string compare_table(const Comparison& comparison) {
   const std::vector<CompareColumn> columns = columns_of(comparison);
   std::vector<std::vector<std::string>> rows = {{"runs", "seeds"}};
   for (const CompareColumn& column : columns) rows[0].push_back(column.name);
+  const bool ended = std::all_of(comparison.groups.begin(), comparison.groups.end(), all_finished);
+  if (!ended) rows[0].push_back("state");
   rows[0].push_back("verdict");
   for (const RunGroup& group : comparison.groups) {
     std::vector<std::string>& row = rows.emplace_back(std::vector{group.label, std::to_string(group.runs.size())});
@@ -209,6 +212,7 @@ std::string compare_table(const Comparison& comparison) {
       if (s && text(s->low) != text(s->high)) cell += " (" + text(s->low) + " to " + text(s->high) + ")";
       row.push_back(cell);
     }
+    if (!ended) row.push_back(states_of(group));
     row.push_back(verdict_of(group).text);
   }
   std::vector<std::size_t> widths(rows[0].size(), 0);

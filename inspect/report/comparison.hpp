@@ -62,9 +62,10 @@ struct GroupVerdict {
 };
 GroupVerdict verdict_of(const RunGroup& group);
 
-/// Groups in order of their median last validation loss, or training loss if there is none, the best first. Groups
-/// without a loss are left out.
-std::vector<const RunGroup*> by_loss(const Comparison& comparison);
+/// How the runs of a group ended: "finished", "running", "2 finished, 1 killed".
+std::string states_of(const RunGroup& group);
+/// Whether all of its runs are finished.
+bool all_finished(const RunGroup& group);
 
 /// The table as text, one line for each group.
 std::string compare_table(const Comparison& comparison);

@@ -33,7 +33,7 @@ std::string facts(const RunData& run) {
           duration_words(seconds) +
           (run.threads > 0 ? " on " + std::to_string(run.threads) + (run.threads == 1 ? " thread" : " threads") : ""));
   }
-  return out + fact(day_and_time(run.started)) + fact(run.finished() ? "finished" : "not finished");
+  return out + fact(day_and_time(run.started)) + fact(run.status.text);
 }
 
 std::string figure(const std::string& name, const std::string& value, const std::string& unit) {

@@ -71,8 +71,7 @@ Mark mark(Finding finding) {
 }
 
 std::string state_text(const RunData& run) {
-  if (run.finished()) return "finished";
-  return run.steps.empty() ? "nothing logged yet" : "not finished";
+  return run.status.text + (run.steps.empty() ? ", nothing logged yet" : "");
 }
 
 std::string duration_text(double seconds) {
@@ -234,6 +233,8 @@ std::string run_page_json(const RunData& run, const std::vector<Verdict>& verdic
                {"directory", json_bytes<Json>(run.directory)},
                {"program", run.program},
                {"finished", run.finished()},
+               {"state", state_name(run.status.state)},
+               {"state_text", run.status.text},
                {"diverged", diverged(verdicts)},
                {"logged_steps", run.steps.size()},
                {"warnings", run.warnings},

@@ -86,23 +86,22 @@ std::string grad_norms_rows(const StepRecord& r) {
   return rows + grad_norms_row(r.step, "total_preclip", "all", r.grad_norm);
 }
 
-std::vector<StepRecord> steps_of_norms(std::string_view csv) {
-  std::vector<StepRecord> steps;
-  for (std::size_t end; (end = csv.find('\n')) != csv.npos; csv.remove_prefix(end + 1)) {
-    const std::vector<std::string> fields = fields_of(csv.substr(0, end));
-    index_t step = 0, time = -1;
-    double value = 0;  // from_chars knows "inf" and "nan" in any case
-    if (fields.empty() || !read(fields[0], step) || !read(fields[4], value)) continue;
-    if (!fields[3].empty() && !read(fields[3], time)) continue;
-    while (!steps.empty() && steps.back().step > step) steps.pop_back();
-    if (steps.empty() || steps.back().step != step) {
-      StepRecord& record = steps.emplace_back();
-      record.step = step;
-      record.loss = record.lr = std::numeric_limits<double>::quiet_NaN();
-    }
-    put(steps.back(), fields[1], fields[2], time, value);
+void add_norms_row(std::vector<StepRecord>& steps, std::string_view row) {
+  const std::vector<std::string> fields = fields_of(row);
+  index_t step = 0, time = -1;
+  double value = 0;  // from_chars knows "inf" and "nan" in any case
+  if (fields.empty() || !read(fields[0], step) || !read(fields[4], value)) return;
+  if (!fields[3].empty() && !read(fields[3], time)) return;
+  while (!steps.empty() && steps.back().step > step) steps.pop_back();
+  if (steps.empty() || steps.back().step != step) {
+    const StepRecord* before = steps.empty() ? nullptr : &steps.back();
+    StepRecord record;
+    record.step = step;
+    record.loss = record.lr = std::numeric_limits<double>::quiet_NaN();
+    if (before) record.parameters.reserve(before->parameters.size());
+    steps.push_back(std::move(record));
   }
-  return steps;
+  put(steps.back(), fields[1], fields[2], time, value);
 }
 
 }  // namespace xtape

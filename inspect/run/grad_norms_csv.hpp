@@ -23,8 +23,8 @@ std::string grad_norms_rows(const StepRecord& record);
 /// The step of a row; nothing for the heading.
 std::optional<index_t> step_of_csv_row(std::string_view row);
 
-/// The steps of a whole file, for runs whose metrics.jsonl is lost. Only the norms are filled in. Rows of another
-/// format are skipped.
-std::vector<StepRecord> steps_of_norms(std::string_view csv);
+/// Adds a row to the steps that the rows before it gave, for runs whose metrics.jsonl is lost. Only the norms are
+/// filled in. A row of another format, such as the heading, adds nothing.
+void add_norms_row(std::vector<StepRecord>& steps, std::string_view row);
 
 }  // namespace xtape

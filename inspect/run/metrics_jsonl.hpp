@@ -3,6 +3,7 @@
 
 #include <xtape/inspect/run/records.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +24,31 @@ std::string interval_json(const IntervalStats& numbers);
 /// Reads such a text; nothing if it is not a JSON object of that form.
 std::optional<IntervalStats> read_interval_json(std::string_view text);
 
-/// Reads a line; nothing if it is incomplete, damaged or of a newer format. Missing keys keep their defaults, unknown
-/// keys are ignored.
+/// Reads many lines: the records share their names, and the memory for parsing is used again.
+class RecordParser {
+ public:
+  enum class Histograms { keep, drop };
+  explicit RecordParser(Histograms histograms = Histograms::keep);
+  ~RecordParser();
+  RecordParser(const RecordParser&) = delete;
+  RecordParser& operator=(const RecordParser&) = delete;
+
+  /// Reads a line; nothing if it is incomplete, damaged or of a newer format. Missing keys keep their defaults, unknown
+  /// keys are ignored.
+  std::optional<StepRecord> step(std::string_view line);
+  std::optional<EventRecord> event(std::string_view line);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The same for one line alone.
 std::optional<StepRecord> read_metrics_line(std::string_view line);
 std::optional<EventRecord> read_event_line(std::string_view line);
 
-/// The step of a line of either file. Returns the largest number for a damaged line and for the event "finished", so
-/// that a resumed run cuts them off.
+/// The step of a line of either file. Returns the largest number for a damaged line and for the events "finished" and
+/// "stopped", so that a resumed run cuts them off.
 std::optional<index_t> step_of_json_line(std::string_view line);
 
 }  // namespace xtape

@@ -18,11 +18,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRejected = 3;  // lines that a warning names
+constexpr index_t kMostRejected = 3;  // lines that a warning names
 
-std::string content_from(const fs::path& path, std::size_t offset) {
+/// Where the last record of a line begins, behind one that was not written to its end; 0 if there is none.
+std::size_t record_behind(std::string_view line) {
+  const std::size_t at = line.rfind("{\"format_version\":");
+  return at == line.npos ? 0 : at;
+}
+
+std::string content_of_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -57,10 +62,11 @@ void read_info_json(const Json& json, RunData& run) {
 bool RunData::finished() const {
   const auto last =
       std::find_if(events.rbegin(), events.rend(), [](const EventRecord& e) { return e.kind == "finished"; });
-  return last != events.rend() && (steps.empty() || last->step >= steps.back().step);
+  return last != events.rend() && ends_at(last->step);
 }
 
-RunReader::RunReader(std::string directory) {
+RunReader::RunReader(std::string directory)
+    : metrics_(directory, run_folder::kMetrics), events_(directory, run_folder::kEvents) {
   run_.directory = std::move(directory);
   std::error_code error;
   if (!fs::is_directory(run_.directory, error))
@@ -80,95 +86,108 @@ void RunReader::read_info() {
     return;
   }
   try {
-    read_info_json(shallow_json<Json>(content_from(path, 0)), run_);
+    read_info_json(shallow_json<Json>(content_of_file(path)), run_);
   } catch (const Json::exception&) {
     info_warnings_.push_back(std::string(run_folder::kRun) +
                              " cannot be read: program, options and seed are incomplete");
   }
 }
 
-std::vector<std::string> RunReader::new_lines(Lines& file, bool& restarted) {
-  const fs::path path = fs::path(run_.directory) / file.name;
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  file.missing = static_cast<bool>(error);
-  restarted = !file.missing && size < file.offset;  // truncated by a resume
-  if (restarted) file = Lines{file.name};
-  if (file.missing) return {};
-  const std::string text = content_from(path, file.offset);
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
-    lines.push_back(text.substr(begin, end - begin));
-  file.offset += begin;
-  file.half = begin < text.size();
-  return lines;
+bool RunReader::Lines::restart_if_rewritten() {
+  if (!reader.restart_if_rewritten()) return false;
+  rejected.clear();
+  rejected_count = 0;
+  return true;
+}
+
+template <class Parse, class Take>
+index_t RunReader::Lines::read(const Parse& parse, const Take& take) {
+  return reader.read([&](const LineReader::Line& line) {
+    auto record = parse(line.text);
+    if (!record && !line.cut) {  // of a cut line the warning about the hole tells
+      if (++rejected_count <= kMostRejected) rejected.push_back(line.number);
+      if (const std::size_t at = record_behind(line.text)) record = parse(line.text.substr(at));
+    }
+    if (record) take(*std::move(record));
+  });
+}
+
+std::vector<std::string> RunReader::Lines::warnings(const std::string& without) const {
+  std::vector<std::string> out;
+  if (reader.missing()) out.push_back(name + " is missing: " + without);
+  if (rejected_count > 0) {
+    std::string which;
+    for (const index_t line : rejected) which += (which.empty() ? "" : ", ") + std::to_string(line);
+    if (rejected_count > kMostRejected) which += " and " + std::to_string(rejected_count - kMostRejected) + " more";
+    out.push_back(name + ": cannot read line " + which);
+  }
+  if (const LineReader::Holes& holes = reader.holes(); holes.count > 0)
+    out.push_back(name + " has " + std::to_string(holes.bytes) + " zero bytes at byte " +
+                  std::to_string(holes.first_byte) + ", line " + std::to_string(holes.first_line) +
+                  (holes.count > 1 ? ", and at " + std::to_string(holes.count - 1) + " places more" : "") +
+                  ", as a power cut leaves them; what was there is lost, what follows is read");
+  if (reader.half()) out.push_back(name + " ends in the middle of a line, which is left out");
+  return out;
 }
 
 bool RunReader::read_steps() {
-  bool restarted = false;
-  const std::vector<std::string> lines = new_lines(metrics_, restarted);
-  if (restarted || (run_.only_norms && !metrics_.missing)) run_.steps.clear();
-  if (!metrics_.missing) run_.only_norms = false;
-  for (const std::string& line : lines) {
-    ++metrics_.line;
-    std::optional<StepRecord> record = read_metrics_line(line);
-    if (!record) {
-      metrics_.rejected.push_back(std::to_string(metrics_.line));
-      continue;
-    }
-    while (!run_.steps.empty() && run_.steps.back().step >= record->step) run_.steps.pop_back();
-    run_.steps.push_back(std::move(*record));
-  }
-  return restarted || !lines.empty();
+  const bool restarted = metrics_.restart_if_rewritten();
+  if (restarted) run_.steps.clear();
+  const index_t lines = metrics_.read([this](std::string_view text) { return parser_.step(text); },
+                                      [this](StepRecord step) { add_step(std::move(step)); });
+  return restarted || lines > 0;
+}
+
+void RunReader::add_step(StepRecord record) {
+  if (std::exchange(run_.only_norms, false)) run_.steps.clear();
+  while (!run_.steps.empty() && run_.steps.back().step >= record.step) run_.steps.pop_back();
+  run_.steps.push_back(std::move(record));
 }
 
 bool RunReader::read_events() {
-  bool restarted = false;
-  const std::vector<std::string> lines = new_lines(events_, restarted);
+  const bool restarted = events_.restart_if_rewritten();
   if (restarted) run_.events.clear();
-  for (const std::string& line : lines) {
-    ++events_.line;
-    if (std::optional<EventRecord> event = read_event_line(line)) run_.events.push_back(std::move(*event));
-    else events_.rejected.push_back(std::to_string(events_.line));
-  }
-  return restarted || !lines.empty();
+  const index_t lines = events_.read([this](std::string_view text) { return parser_.event(text); },
+                                     [this](EventRecord event) { run_.events.push_back(std::move(event)); });
+  return restarted || lines > 0;
 }
 
 void RunReader::read_norms() {
-  const fs::path path = fs::path(run_.directory) / run_folder::kGradNorms;
-  if (!fs::exists(path)) return;
-  run_.steps = steps_of_norms(content_from(path, 0));
-  run_.only_norms = true;
+  LineReader file(run_.directory + "/" + run_folder::kGradNorms);
+  run_.steps.clear();
+  file.read([this](const LineReader::Line& line) { add_norms_row(run_.steps, line.text); });
+  run_.only_norms = !file.missing();
 }
 
 void RunReader::list_warnings() {
   run_.warnings = info_warnings_;
-  for (const Lines* file : {&metrics_, &events_}) {
-    if (file->missing)
-      run_.warnings.push_back(file->name + (file == &metrics_
-                                                ? " is missing: losses, layers and time steps are not known"
-                                                : " is missing: spikes between logged steps are not known"));
-    if (!file->rejected.empty()) {
-      std::string which;
-      for (std::size_t i = 0; i < std::min(kMostRejected, file->rejected.size()); ++i)
-        which += (i ? ", " : "") + file->rejected[i];
-      if (file->rejected.size() > kMostRejected)
-        which += " and " + std::to_string(file->rejected.size() - kMostRejected) + " more";
-      run_.warnings.push_back(file->name + ": cannot read line " + which);
-    }
-    if (file->half) run_.warnings.push_back(file->name + " ends in the middle of a line, which is left out");
-  }
+  const auto add = [this](const std::vector<std::string>& some) {
+    run_.warnings.insert(run_.warnings.end(), some.begin(), some.end());
+  };
+  add(metrics_.warnings("losses, layers and time steps are not known"));
+  add(events_.warnings("spikes between logged steps are not known"));
   if (run_.only_norms) run_.warnings.push_back(std::string("gradient norms are taken from ") + run_folder::kGradNorms);
 }
 
-bool RunReader::update() {
+bool RunReader::read_lines() {
   const bool steps = read_steps(), events = read_events();
-  if (metrics_.missing && !run_.only_norms) read_norms();
-  list_warnings();
+  if (metrics_.reader.missing() && !run_.only_norms) read_norms();
   return steps || events;
 }
 
-RunData read_run(const std::string& directory) { return RunReader(directory).run(); }
+bool RunReader::update() {
+  const RunState before = run_.status.state;
+  const auto status = [this] { return run_status(run_, metrics_.reader.half() || events_.reader.half()); };
+  bool lines = read_lines();
+  run_.status = status();
+  if (has_ended(run_.status.state) && read_lines()) {  // its last lines came in between
+    lines = true;
+    run_.status = status();
+  }
+  list_warnings();
+  return lines || run_.status.state != before;
+}
+
+RunData read_run(const std::string& directory) { return RunReader(directory).take(); }
 
 }  // namespace xtape

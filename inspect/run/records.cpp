@@ -10,6 +10,17 @@ constexpr std::string_view kLag = "lag_", kGradNorm = "_grad_norm";
 
 }  // namespace
 
+Log2Histogram::Log2Histogram(int low, std::vector<index_t> counts) {
+  if (!counts.empty()) bins_ = std::make_unique<Bins>(Bins{low, std::move(counts)});
+}
+
+Log2Histogram::Log2Histogram(const Log2Histogram& other) : Log2Histogram(other.low(), other.counts()) {}
+
+const std::vector<index_t>& Log2Histogram::counts() const {
+  static const std::vector<index_t> none;
+  return bins_ ? bins_->counts : none;
+}
+
 std::vector<std::pair<std::string, const std::vector<double>*>> TimeStats::kinds() const {
   std::vector<std::pair<std::string, const std::vector<double>*>> out;
   for (const StreamNorms& s : by_time) out.emplace_back(s.name + std::string(kGradNorm), &s.norms);

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <xtape/core/config.hpp>
+#include <xtape/inspect/run/name.hpp>
+#include <xtape/inspect/run/packed_optional.hpp>
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,11 +15,11 @@
 
 namespace xtape {
 
-/// The element of this name, added to the list if it is new.
+/// The element of this name, added to the list if it is new. Finds the last elements at once.
 template <class Named>
 Named& find_or_add(std::vector<Named>& list, std::string_view name) {
-  for (Named& x : list)
-    if (x.name == name) return x;
+  for (auto x = list.rbegin(); x != list.rend(); ++x)
+    if (x->name == name) return *x;
   list.emplace_back().name = name;
   return list.back();
 }
@@ -30,41 +33,80 @@ struct StepMetrics {
       {};                             ///< joint 2-norm of all gradients before clipping, as clip_grad_norm returned it
   index_t tokens = 0;                 ///< of this step's batch
   std::optional<index_t> batch = {};  ///< index of the batch, to find it again; default: the step
+  std::vector<std::pair<std::string, double>> extra = {};  ///< metrics of one's own: {{"accuracy", a}}
 };
 
-/// Histogram of magnitudes: counts[i] elements with 2^(low+i) <= |x| < 2^(low+i+1).
-struct Log2Histogram {
-  int low = 0;
-  std::vector<index_t> counts = {};
+/// Histogram of magnitudes: counts()[i] elements with 2^(low+i) <= |x| < 2^(low+i+1). Without counts it takes the
+/// memory of a pointer.
+class Log2Histogram {
+ public:
+  Log2Histogram() = default;
+  Log2Histogram(int low, std::vector<index_t> counts);
+  Log2Histogram(const Log2Histogram& other);
+  Log2Histogram(Log2Histogram&& other) noexcept = default;
+  Log2Histogram& operator=(Log2Histogram other) noexcept {
+    bins_ = std::move(other.bins_);
+    return *this;
+  }
+
+  int low() const { return bins_ ? bins_->low : 0; }
+  const std::vector<index_t>& counts() const;
+
+ private:
+  struct Bins {
+    int low;
+    std::vector<index_t> counts;
+  };
+  std::unique_ptr<Bins> bins_;  // null: no counts
 };
 
 /// Numbers of one parameter. Those of the gradient are from before clipping.
 struct ParameterStats {
-  std::string name;
+  Name name;
   double grad_norm = 0;
   // The next four are missing on steps that are logged only because of a validation loss: the probe was not attached.
-  std::optional<double> grad_max = {};         ///< largest finite magnitude
-  std::optional<index_t> grad_nonfinite = {};  ///< elements that are NaN or infinite
-  std::optional<double> grad_zero_share = {};  ///< share of elements that are 0
+  PackedOptional<double> grad_max = {};         ///< largest finite magnitude
+  PackedOptional<index_t> grad_nonfinite = {};  ///< elements that are NaN or infinite
+  PackedOptional<double> grad_zero_share = {};  ///< share of elements that are 0
   Log2Histogram grad_histogram = {};
-  double weight_norm = 0;   ///< after the update
-  double update_norm = 0;   ///< 2-norm of the update
-  double update_ratio = 0;  ///< update_norm / weight_norm; 0 if the update is 0
+  double weight_norm = 0;                      ///< after the update
+  double update_norm = 0;                      ///< 2-norm of the update
+  double update_ratio = 0;                     ///< update_norm / weight_norm; 0 if the update is 0
+  PackedOptional<double> decay_norm = {};      ///< rate x weight decay x weight_norm, where there is decay
+  PackedOptional<double> lr_scale = {};        ///< of the learning rate, where it is not 1
+  PackedOptional<double> equal_rows = {};      ///< share of rows equal to the row before, where there are such
+  PackedOptional<double> untouched_rows = {};  ///< share of rows that got no gradient in any step, where there are such
+  bool unoptimized = false;                    ///< in no group of the optimizer
 };
 
 /// The output of one layer, over all its runs in the step.
 struct LayerStats {
-  std::string name;
+  Name name;
   double mean = 0, stddev = 0;
-  std::optional<double> output_grad_norm = {};  ///< 2-norm of dL/d output; nothing if no gradient reached it
+  PackedOptional<double> output_grad_norm = {};  ///< 2-norm of dL/d output; nothing if no gradient reached it
+  PackedOptional<double> largest = {};           ///< largest magnitude; nothing if a value is not finite
 };
 
 /// The outputs of tanh, sigmoid or relu, or a gate or the states of a recurrent layer.
 struct UnitStats {
-  std::string name;                 ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
-  std::optional<double> low = {};   ///< share of values below 0.05, or below -0.95 if the range is -1..1
-  std::optional<double> high = {};  ///< share of values above 0.95
-  std::optional<double> dead = {};  ///< relu: share of units that are 0 in the whole batch
+  Name name;                                ///< layer and op or gate: "fc1.relu", "rnn_l0.forget"
+  PackedOptional<double> low = {};          ///< share of values below 0.05, or below -0.95 if the range is -1..1
+  PackedOptional<double> high = {};         ///< share of values above 0.95
+  PackedOptional<double> dead = {};         ///< relu: share of units that are 0 in the whole batch
+  PackedOptional<double> dead_lately = {};  ///< relu: share of units that are 0 in all of the last measured batches,
+  index_t batches = 0, rows = 0;            ///< of which there are so many, with so many rows in all
+};
+
+/// What comes into the model from outside, in its first layer.
+struct InputStats {
+  std::optional<double> mean = {}, stddev = {}, low = {}, high = {};  ///< of finite values; not of ids
+  index_t nonfinite = 0;
+  index_t repeats = 0;  ///< measured batches in a row before this one that were equal to it
+};
+
+struct OptimizerInfo {
+  std::string name;                                          ///< "adamw"
+  std::vector<std::pair<std::string, double>> options = {};  ///< "beta1", "momentum", ...
 };
 
 /// Gradient norms of one state of a recurrent layer.
@@ -75,7 +117,7 @@ struct StreamNorms {
 
 /// Gradient norms of a recurrent layer by time step.
 struct TimeStats {
-  std::string name;
+  Name name;
   std::vector<StreamNorms> by_time = {};  ///< |dL/d state_t|, t = 0, 1, ...
   std::vector<StreamNorms> by_lag = {};   ///< |dL_last/d state| 0, 1, ... steps before the last; L_last is the part of
                                           ///< the loss that depends on the last step's output alone
@@ -89,7 +131,7 @@ struct TimeStats {
 };
 
 struct AttentionStats {
-  std::string name;
+  Name name;
   std::vector<double> entropy;        ///< by head: mean over queries, in nats
   std::vector<double> entropy_share;  ///< by head: mean of entropy / ln(visible keys)
   std::vector<double> largest_logit;  ///< by head, before softmax
@@ -99,10 +141,13 @@ struct AttentionStats {
 struct IntervalStats {
   index_t steps = 0;
   index_t clipped = 0;  ///< steps whose gradients were scaled
-  index_t skipped = 0;  ///< steps without an update
+  index_t skipped = 0;  ///< steps refused by accepts() or with a gradient that is not finite
   // Over the finite losses and total norms before clipping; NaN if there are none.
   double loss_min = kNone, loss_max = kNone;
   double grad_norm_min = kNone, grad_norm_max = kNone;
+  double grad_cosine = kNone;  ///< mean cosine between the gradients of a step and of the step before, from a sample
+  index_t cosines = 0;         ///< over so many steps
+  index_t still = 0;           ///< steps that changed no parameter
 
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 };
@@ -124,6 +169,12 @@ struct StepRecord {
   std::optional<double> loss_z = {};       ///< distance from the mean of the last steps in standard deviations
   std::optional<double> grad_norm_z = {};  ///< of the logarithm of the norm
   std::optional<index_t> classes = {};     ///< number of classes of the loss
+  std::optional<index_t> targets = {};     ///< targets of the loss over classes that count
+  std::optional<double> dropout = {};      ///< largest probability
+  bool evaluation = false;                 ///< batch norm or dropout ran in evaluation mode
+  std::optional<InputStats> input = {};
+  std::optional<OptimizerInfo> optimizer = {};             ///< in the first line
+  std::vector<std::pair<std::string, double>> extra = {};  ///< metrics of the script's own
   IntervalStats interval = {};
   std::vector<ParameterStats> parameters = {};
   std::vector<LayerStats> layers = {};  ///< in order of execution
@@ -136,7 +187,7 @@ struct StepRecord {
 /// An event at a step: a line of events.jsonl.
 struct EventRecord {
   index_t step = 0;
-  std::string kind;  ///< "nonfinite", "spike", "skipped", "anomaly", "dump", "finished"
+  std::string kind;  ///< "nonfinite", "spike", "skipped", "anomaly", "dump", "finished", "stopped"
   std::string text;  ///< one sentence
   std::string layer = {}, op = {};
   std::string file = {};  ///< with details, relative to the run folder

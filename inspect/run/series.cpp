@@ -49,6 +49,18 @@ std::vector<double> series(const RunData& run, const std::function<double(const 
   return out;
 }
 
+std::string layer_of(const std::string& parameter) {
+  const std::size_t dot = parameter.rfind('.');
+  return dot == parameter.npos ? parameter : parameter.substr(0, dot);
+}
+
+bool is_gate(const std::string& name) {
+  const std::string part = name.substr(name.rfind('.') + 1);
+  for (const char* gate : {"input", "forget", "cell", "output", "reset", "update", "candidate"})
+    if (part == gate) return true;
+  return false;
+}
+
 std::vector<std::string> layers_by_depth(const RunData& run) {
   std::vector<std::string> all;
   std::map<std::string, std::vector<std::string>> blocks;
@@ -69,15 +81,29 @@ std::vector<std::string> layers_by_depth(const RunData& run) {
   return all;
 }
 
+namespace {
+
+Depth between(const std::vector<std::string>& layers, const StepRecord& step) {
+  const LayerStats *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
+  Depth out{layers.front(), layers.back(), {}};
+  if (first && last && first->output_grad_norm && last->output_grad_norm && *last->output_grad_norm > 0)
+    out.share = *first->output_grad_norm / *last->output_grad_norm;
+  return out;
+}
+
+}  // namespace
+
+Depth depth_at(const RunData& run, const StepRecord& step) {
+  const std::vector<std::string> layers = layers_by_depth(run);
+  return layers.size() < 2 ? Depth{} : between(layers, step);
+}
+
 Depth depth_of(const RunData& run) {
   const std::vector<std::string> layers = layers_by_depth(run);
   if (layers.size() < 2) return {};
   std::vector<double> shares;
-  for (const StepRecord& step : run.steps) {
-    const LayerStats *first = named(step.layers, layers.front()), *last = named(step.layers, layers.back());
-    if (!first || !last || !first->output_grad_norm || !last->output_grad_norm) continue;
-    if (*last->output_grad_norm > 0) shares.push_back(*first->output_grad_norm / *last->output_grad_norm);
-  }
+  for (const StepRecord& step : run.steps)
+    if (const Depth depth = between(layers, step); depth.share) shares.push_back(*depth.share);
   return {layers.front(), layers.back(), finite_median(shares)};
 }
 

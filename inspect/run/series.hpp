@@ -4,10 +4,13 @@
 #include <xtape/inspect/run/reader.hpp>
 #include <xtape/inspect/run/statistics.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace xtape {
@@ -23,22 +26,34 @@ std::vector<double> series(const RunData& run, const std::function<double(const 
 template <class Named>
 std::vector<std::string> names_in(const RunData& run, std::vector<Named> StepRecord::* list) {
   std::vector<std::string> names;
-  for (const StepRecord& step : run.steps)
-    for (const Named& x : step.*list) {
-      bool known = false;
-      for (const std::string& name : names) known = known || name == x.name;
-      if (!known) names.push_back(x.name);
-    }
+  std::unordered_set<std::string_view> known;  // the names of the records
+  const std::vector<Named>* before = nullptr;
+  for (const StepRecord& step : run.steps) {
+    const std::vector<Named>& now = step.*list;
+    const auto same = [](const Named& a, const Named& b) { return a.name.same(b.name); };
+    if (before && std::equal(now.begin(), now.end(), before->begin(), before->end(), same)) continue;
+    before = &now;
+    for (const Named& x : now)
+      if (known.insert(x.name.str()).second) names.push_back(x.name);
+  }
   return names;
 }
 
-/// The element of that name, or null.
+/// The element of that name, or null. Lists of the same order, as those of steps, are searched without a loop.
 template <class Named>
 const Named* named(const std::vector<Named>& list, const std::string& name) {
-  for (const Named& x : list)
-    if (x.name == name) return &x;
+  static thread_local std::size_t last = 0;  // where a name was found
+  if (last < list.size() && list[last].name == name) return &list[last];
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].name == name) return &list[last = i];
   return nullptr;
 }
+
+/// The layer of a parameter: "fc1" of "fc1.weight".
+std::string layer_of(const std::string& parameter);
+
+/// Whether the name of these units is that of a gate: "rnn_l0.forget".
+bool is_gate(const std::string& name);
 
 /// The layers whose output gradients show the flow through depth, from input to output: numbered blocks (layers.0,
 /// layers.1, ...) if there are several, else all layers except the last, whose output has another meaning.
@@ -50,6 +65,8 @@ struct Depth {
   std::optional<double> share;
 };
 Depth depth_of(const RunData& run);
+/// The same of one step.
+Depth depth_at(const RunData& run, const StepRecord& step);
 
 /// The gradient of the last time step's loss by lag, in one recurrent layer.
 struct LagCurve {

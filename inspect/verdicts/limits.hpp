@@ -45,4 +45,74 @@ constexpr double kDivergedLoss = 1.5;  ///< median of the last tenth / of the be
 constexpr double kPlateau = 0.005;     ///< the run, or its second half, lowers the loss by no more than this share
 constexpr std::size_t kFewSteps = 5;   ///< logged steps; fewer give no result
 
+// Causes.
+
+// How a run ends. A loss of classes is stuck if it stays within 3 % of ln(classes): a model that knows only how often
+// each class comes falls below that on most data.
+constexpr double kAtChance = 0.97;
+constexpr double kWeak = 0.75;  ///< the same: a loss above it has learned little, whatever its units and gates show
+constexpr double kWorse = 1.1;  ///< times its start or ln(classes): noise of a batch of 32 moves a loss by less
+
+constexpr double kMost = 0.5;            ///< share of steps that makes a thing the rule
+constexpr double kRateZeroShare = 0.05;  ///< of the lines at the end; a schedule's last line alone may have rate 0
+constexpr double kManySkipped = 0.1;     ///< of the steps: the optimizer then sees another data set
+// The gradient of one batch and of the next have a cosine of signal / (signal + noise). Sums of k gradients share all
+// but the last: 1 - 1 / k or more.
+constexpr double kParallel = 0.9;
+constexpr double kSummedGrowth = 5;  ///< times the first norm
+
+// Inputs. Initial weights are scaled for inputs of root mean square 1; 100 times that saturates every unit, and a mean
+// of 10 deviations makes the loss' curvature in one direction 100 times that in the others.
+constexpr double kLargeInput = 100, kSmallInput = 1e-3, kInputOffset = 10;
+constexpr index_t kRepeats = 3;      ///< equal batches in a row
+constexpr index_t kTouchSteps = 50;  ///< fewer steps say nothing about rows that are never used
+constexpr index_t kFewRows = 16;     ///< of a smaller table chance may leave out half
+constexpr double kUntouched = 0.5;   ///< most of the table is then a waste
+
+// Initial weights.
+constexpr double kEqualRows = 0.9;   ///< random rows are never equal; gates make a few blocks of equal ones
+constexpr double kLargeOutput = 30;  ///< standard weights keep outputs near 1; exp(30) is 1e13
+constexpr double kVanishingStart = 0.01, kShrunk = 0.01;  ///< a hundredth of the gradient, and of the signal
+constexpr double kSharpStart = 0.3;  ///< of the largest entropy: logits of deviation 1 leave 0.9 of it
+
+// Rates. An Adam moves each weight by the rate, so a weight of deviation 1 / sqrt(inputs) by rate * sqrt(inputs) of its
+// size: 1e-3 to 1e-2 is usual. Twenty steps of a twentieth make a new model.
+constexpr double kBlownLoss = 5;  ///< times the first: no noise of a batch
+constexpr double kLargeStep = 0.05, kHugeStep = 0.3, kSlowPace = 1e-4;
+constexpr double kFallenRate = 0.01;     ///< median rate / largest: usual schedules keep a third
+constexpr double kSlowFall = 0.1;        ///< of the loss, over the run
+constexpr double kDecayShare = 0.5;      ///< of the update: decay then moves weights more than the gradient does
+constexpr double kShrunkWeights = 0.5;   ///< norm at the end / at the start
+constexpr double kTightClip = 0.05;      ///< clip factor: clipping then divides the rate by 20
+constexpr double kHeavyMomentum = 0.99;  ///< a mean over 100 steps; 0.9 is usual
+constexpr double kUneven = 30;           ///< times the usual rate: scales by layer stay within 10
+
+constexpr double kDeadShare = 0.5;       ///< of a layer: less than half of its width is left
+constexpr double kMostlyDead = 0.65;     ///< where the run learns all the same
+constexpr double kSaturatedShare = 0.6;  ///< a layer then passes on less than half of the gradient: 0.4 + 0.6 x 0.1
+constexpr index_t kDeadRows = 64;        ///< a unit that fires for one row in 20 is silent for 64 in 4 % of cases
+constexpr index_t kFewestLags = 7;       ///< a shorter window shows no trend
+constexpr double kCollapsed = 0.05;      ///< of the largest entropy: of 64 keys 1.2 are left
+
+// The course.
+constexpr std::size_t kCourseSteps = 10;  ///< fewer logged steps show none
+constexpr double kFallen = 0.2;           ///< of its start a loss must have fallen to be called good
+constexpr double kRegained = 0.3;         ///< of the fall
+constexpr double kSpikeSize = 20;         ///< times the median: norms of healthy runs are within a factor of 10
+constexpr double kSpikeOfStart = 3;  ///< times the norm at the start: a converged run has smaller ones of no weight
+constexpr double kSpikeLoss = 1.5;   ///< times the loss of knowing nothing: confidently wrong
+
+// Validation.
+constexpr double kRise = 1.1, kGap = 1.5;  ///< validation at the end / its best, and / training
+constexpr double kLearned = 0.25;          ///< of ln(classes), or of the loss at the start: training that has learned,
+constexpr double kFarGap = 3;              ///< and so many times as much in validation at that step
+constexpr double kNeverGood = 0.9;         ///< of ln(classes): validation that never gets better than that
+constexpr double kLargeRise = 0.03;        ///< of ln(classes), or of the loss at the start
+constexpr double kLossFloor = 0.01;        ///< the same: smaller losses are not told apart
+constexpr double kMuchDropout = 0.8;       ///< one unit in five is left; 0.1 to 0.5 is usual
+constexpr double kNoiseSteps = 50;         ///< fewer have no mean
+constexpr double kNoisyLoss = 0.5;         ///< of ln(classes): a validation below it has learned in spite of the noise
+constexpr double kNoise = 0.2;             ///< cosine: the signal is then less than a quarter of the noise
+constexpr double kFewTargets = 4;          ///< of a batch: the noise of its mean gradient is half of one example's
+
 }  // namespace xtape::limits

@@ -21,13 +21,6 @@ struct Highest {
   bool any = false;
 };
 
-bool is_gate(const std::string& name) {
-  const std::string part = name.substr(name.rfind('.') + 1);
-  for (const char* gate : {"input", "forget", "cell", "output", "reset", "update", "candidate"})
-    if (part == gate) return true;
-  return false;
-}
-
 /// The units whose share is highest relative to its limit.
 Highest highest(const RunData& run, const std::function<std::optional<double>(const UnitStats&)>& share,
                 const std::function<double(const std::string&)>& limit) {

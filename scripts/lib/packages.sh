@@ -5,7 +5,7 @@
 build_packages=(
   cmake ninja-build g++
   libxtensor-dev libxtensor-blas-dev libopenblas-dev
-  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev zlib1g-dev doctest-dev libjs-chart.js
+  librandom123-dev libspdlog-dev nlohmann-json3-dev libcli11-dev libsimdjson-dev zlib1g-dev doctest-dev libjs-chart.js
   python3
 )
 # The browser for the tests of the report, and the sources of locales for those of the decimal comma.

@@ -90,8 +90,23 @@ std::vector<json> rows_of(const std::string& text) {
   return out;
 }
 
-void check_records(const std::vector<json>& got, const std::vector<json>& want) {
+/// Without the keys that the older version did not write.
+json as_then(json got, const json& want) {
+  if (!got.is_object() || !want.is_object()) return got;
+  for (auto at = got.begin(); at != got.end();) {
+    if (!want.contains(at.key())) {
+      at = got.erase(at);
+      continue;
+    }
+    at.value() = as_then(at.value(), want[at.key()]);
+    ++at;
+  }
+  return got;
+}
+
+void check_records(std::vector<json> got, const std::vector<json>& want) {
   REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) got[i] = as_then(got[i], want[i]);
   for (std::size_t i = 0; i < want.size(); ++i)
     CHECK_MESSAGE(nearly_equal(got[i], want[i], kRounding), got[i].dump(), "\nis not\n", want[i].dump());
 }

@@ -20,11 +20,18 @@ void show(RunData run) {
   if (run_page(run, verdicts).empty() || run_page_json(run, verdicts).empty()) fault("a page is empty");
 }
 
-void try_lines(std::string_view text) {
-  RunData run;
+template <class Take>
+void for_each_line(std::string_view text, const Take& take) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
+    take(line);
+  }
+}
+
+void try_lines(std::string_view text) {
+  RunData run;
+  for_each_line(text, [&](std::string_view line) {
     step_of_json_line(line);
     if (const auto step = read_metrics_line(line)) {
       const auto again = read_metrics_line(metrics_line(*step));
@@ -32,7 +39,7 @@ void try_lines(std::string_view text) {
       if (run.steps.empty() || run.steps.back().step < step->step) run.steps.push_back(*step);
     }
     if (const auto event = read_event_line(line)) run.events.push_back(*event);
-  }
+  });
   show(std::move(run));
 }
 
@@ -47,7 +54,7 @@ void try_input(std::string_view input) {
     case 1: {
       RunData run;
       run.only_norms = true;
-      run.steps = steps_of_norms(text);
+      for_each_line(text, [&](std::string_view row) { add_norms_row(run.steps, row); });
       return show(std::move(run));
     }
     case 2:

@@ -90,7 +90,9 @@ std::vector<std::string> texts(const std::string& directory) {
   out.push_back(info.substr(info.find("\"options\"")));  // without the time
   out.push_back(number_text(CsvTable("x\n1.5\n", "table").number(0, 0)));
   out.push_back(number_text(parse_json<json>("[1.5, 1e-3]")[0].get<double>()));
-  out.push_back(number_text(steps_of_norms("h\n7,total_preclip,all,,1.5\n").at(0).grad_norm));
+  std::vector<StepRecord> steps;
+  add_norms_row(steps, "7,total_preclip,all,,1.5");
+  out.push_back(number_text(steps.at(0).grad_norm));
   return out;
 }
 

@@ -1,4 +1,6 @@
 // The examples as a user stops and resumes them: 20 steps at once, or in parts by processes of their own.
+#include <xtape/inspect/run/reader.hpp>
+
 #include "child_process.hpp"
 #include "support.hpp"
 
@@ -252,8 +254,12 @@ TEST_CASE("SIGINT, SIGTERM and SIGHUP end a run after the step, with a checkpoin
     const std::size_t at = err.find("after ", err.find("stopped by")) + 6;
     const std::string done = err.substr(at, err.find(' ', at) - at);
     CHECK(fs::exists(work.path() + "/run/checkpoints/step_" + done + ".safetensors"));
+    const RunData stopped = read_run(work.path() + "/run");
+    CHECK(stopped.status.state == RunState::stopped);
+    CHECK(err.find(stopped.status.text + "; to go on: ") != err.npos);
     const std::string more = std::to_string(std::stol(done) + 3);
     CHECK(run(example.program, {"--resume", "run", "--steps", more}, work.path()).code == 0);
+    CHECK(read_run(work.path() + "/run").status.state == RunState::finished);
   }
 }
 

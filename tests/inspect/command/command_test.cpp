@@ -3,6 +3,7 @@
 #include "support.hpp"
 
 #include <xtape/inspect/report/text_page.hpp>
+#include <xtape/inspect/run/lock_file.hpp>
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -115,6 +116,24 @@ TEST_CASE("xtape inspect --follow prints anew for each logged step until the run
   for (const std::string& line : lines_of(result.out)) pages += has(line, "made in ");
   CHECK(pages == 3);
   CHECK(has(result.out, "finished, 51 of 60"));
+  CHECK(result.out.ends_with("\nThe run has ended: finished.\n"));
+}
+
+TEST_CASE("xtape inspect --follow ends with a line that says how a dead run ended") {
+  const TemporaryDirectory work;
+  const std::string directory = MadeRun{.steps = 6, .finished = false}.write(work, "run");
+  ProcessIdentity other = this_process();
+  ++other.started;
+  work.write("run/.lock", lock_text({other, 0}));
+  const std::string number = std::to_string(other.process);
+  Finished result = xtape_command({"inspect", directory, "--follow"});
+  CHECK(result.out.ends_with("\nThe run has ended: out of date: process " + number + " is another program now.\n"));
+  CHECK(has(result.out, "made in "));
+  const json page = json::parse(xtape_command({"inspect", directory, "--json"}).out);
+  CHECK(page["state"] == "out of date");
+  CHECK(page["finished"] == false);
+  REQUIRE(xtape_command({"report", directory}).code == 0);
+  CHECK(has(content_of(directory + "/report.html"), "out of date: process " + number + " is another program now"));
 }
 
 TEST_CASE("a sparkline shows size by logarithm, zeros and what is not finite") {

@@ -2,6 +2,7 @@
 #include <xtape/core/threads.hpp>
 #include <xtape/inspect/run/attention_maps.hpp>
 #include <xtape/inspect/run/grad_norms_csv.hpp>
+#include <xtape/inspect/run/lock_file.hpp>
 #include <xtape/inspect/run/run_json.hpp>
 #include <xtape/nn/init.hpp>
 #include <xtape/train/program.hpp>
@@ -364,9 +365,7 @@ TEST_CASE("a run whose standard streams are closed loses its console only") {
             return logged_run(directory) == 0;
           }) == 0);
     CHECK(metrics_of(directory).size() == 2);  // every line is JSON
-    const std::string lock = content_of(directory + "/.lock");
-    CHECK(!lock.empty());
-    CHECK(lock.find_first_not_of("0123456789") == lock.npos);
+    CHECK(read_lock_text(content_of(directory + "/.lock")));
     CHECK(lines_of(content_of(directory + "/grad_norms.csv")).front() == "step,kind,name,t,value");
     CHECK(json::parse(content_of(directory + "/run.json"))["program"] == "program");
   }

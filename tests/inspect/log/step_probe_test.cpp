@@ -50,17 +50,17 @@ TEST_CASE("every number of a parameter is that of its raw gradient from before t
   CHECK(*p.grad_nonfinite == 0);
   CHECK(zeros > 0);
   CHECK(*p.grad_zero_share == static_cast<double>(zeros) / static_cast<double>(raw.size()));
-  CHECK(p.grad_histogram.low == buckets.begin()->first);
-  for (std::size_t i = 0; i < p.grad_histogram.counts.size(); ++i) {
-    INFO("2^", p.grad_histogram.low + static_cast<int>(i));
-    CHECK(p.grad_histogram.counts[i] == buckets[p.grad_histogram.low + static_cast<int>(i)]);
+  CHECK(p.grad_histogram.low() == buckets.begin()->first);
+  for (std::size_t i = 0; i < p.grad_histogram.counts().size(); ++i) {
+    INFO("2^", p.grad_histogram.low() + static_cast<int>(i));
+    CHECK(p.grad_histogram.counts()[i] == buckets[p.grad_histogram.low() + static_cast<int>(i)]);
   }
-  const auto& counts = p.grad_histogram.counts;
+  const auto& counts = p.grad_histogram.counts();
   CHECK(std::accumulate(counts.begin(), counts.end(), index_t{0}) + zeros == numel(raw));
   const ParameterStats& none = at(record.parameters, "unused");
   CHECK(none.grad_norm == 0);
   CHECK(*none.grad_zero_share == 1);
-  CHECK(none.grad_histogram.counts.empty());
+  CHECK(none.grad_histogram.counts().empty());
 }
 
 TEST_CASE("outputs of layers: mean, deviation and the gradient, also of a layer that runs twice and on two tapes") {

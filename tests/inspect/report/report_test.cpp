@@ -136,9 +136,11 @@ TEST_CASE("runs that differ in the seed alone are one group; what says nothing a
   command.insert(command.end(), directories.begin(), directories.end());
   const Finished done = xtape_command(command);
   CHECK(done.code == 0);
-  CHECK(lines_of(done.out).size() == 5);
+  REQUIRE(lines_of(done.out).size() == 8);
   CHECK(lines_of(done.out)[1].starts_with("rnn   3"));
-  CHECK(lines_of(done.out)[4] == work.path() + "/compare.html");
+  CHECK(lines_of(done.out)[4] == "rnn is first, but not for sure.");
+  CHECK(has(lines_of(done.out)[5], ", the next. The difference is within the spread of the seeds (rnn: "));
+  CHECK(lines_of(done.out)[7] == work.path() + "/compare.html");
   const json data = data_of(content_of(work.path() + "/compare.html"));
   CHECK(data["groups"] == json{"rnn", "lstm"});
   CHECK(!last_validation(c.runs[0].run));
